@@ -1,0 +1,93 @@
+package sqldb
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/store"
+)
+
+// encode turns a noun's payload into what is stored. The place binds it to its row.
+func (tx *Tx) encode(noun, id string, payload any) ([]byte, error) {
+	// Not json.Marshal: it would write < > & inside raw arguments in another way than they were hashed.
+	var buffer bytes.Buffer
+	encoder := json.NewEncoder(&buffer)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(payload); err != nil {
+		return nil, &holdshort.Error{Code: holdshort.Invalid, Op: "store " + noun + " " + clip(id), Message: "its payload is not valid JSON", Err: err,
+			Hint: "send JSON values only: no NaN, no infinity, no broken raw messages"}
+	}
+	return tx.seal(noun, id, bytes.TrimSuffix(buffer.Bytes(), []byte{'\n'}))
+}
+
+func (tx *Tx) seal(noun, id string, raw []byte) ([]byte, error) {
+	if len(raw) > store.MaxBody {
+		return nil, &holdshort.Error{Code: holdshort.TooLarge, Op: "store " + noun + " " + clip(id),
+			Message: fmt.Sprintf("its payload has %d bytes, the limit is %d", len(raw), store.MaxBody), Hint: "store large content elsewhere and keep a reference"}
+	}
+	if len(raw) == 0 {
+		return []byte{}, nil // empty stays empty: that is how an erased payload looks
+	}
+	if tx.db.Codec == nil {
+		return raw, nil
+	}
+	sealed, err := tx.db.Codec.Encode(tx.place(noun, id), raw)
+	if err != nil {
+		return nil, &holdshort.Error{Code: holdshort.Internal, Op: "encode " + noun + " " + clip(id), Message: "the payload codec refused", Err: err}
+	}
+	return sealed, nil
+}
+
+// decode reverses encode. What cannot be read is Corrupt: that row's trouble, nobody else's.
+func (tx *Tx) decode(noun, id string, stored []byte, payload any) error {
+	raw, err := tx.unseal(noun, id, stored)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(raw, payload); err != nil {
+		return corrupt(noun, id, err)
+	}
+	return nil
+}
+
+func (tx *Tx) unseal(noun, id string, stored []byte) ([]byte, error) {
+	if tx.db.Codec == nil || len(stored) == 0 {
+		return stored, nil
+	}
+	raw, err := tx.db.Codec.Decode(tx.place(noun, id), stored)
+	if err != nil {
+		return nil, corrupt(noun, id, err)
+	}
+	return raw, nil
+}
+
+func (tx *Tx) place(noun, id string) string { return string(tx.tenant) + "/" + noun + "/" + id }
+
+// texts refuses what one of the databases could not keep as it is: NUL, broken UTF-8, and names without end.
+func texts(noun string, values ...string) error {
+	for _, s := range values {
+		if len(s) > store.MaxText {
+			return &holdshort.Error{Code: holdshort.TooLarge, Op: "store " + noun, Message: fmt.Sprintf("a name of %d bytes, the limit is %d", len(s), store.MaxText),
+				Hint: "use short keys, names and addresses"}
+		}
+		if strings.IndexByte(s, 0) >= 0 || !utf8.ValidString(s) {
+			return &holdshort.Error{Code: holdshort.Invalid, Op: "store " + noun, Message: fmt.Sprintf("%q is not text", clip(s)),
+				Hint: "send UTF-8 without NUL characters"}
+		}
+	}
+	return nil
+}
+
+// required refuses a row without the names it is found by.
+func required(noun string, values ...string) error {
+	for _, s := range values {
+		if s == "" {
+			return &holdshort.Error{Code: holdshort.Invalid, Op: "store " + noun, Message: "a required id or key is empty"}
+		}
+	}
+	return texts(noun, values...)
+}

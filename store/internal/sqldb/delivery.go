@@ -1,0 +1,79 @@
+package sqldb
+
+import (
+	"encoding/json"
+
+	"github.com/holdshort/holdshort"
+)
+
+type deliveryBody struct {
+	Address   string              `json:"address,omitempty"`
+	Run       holdshort.RunID     `json:"run,omitempty"`
+	Request   holdshort.RequestID `json:"request,omitempty"`
+	Body      json.RawMessage     `json:"body,omitempty"`
+	Attempt   int                 `json:"attempt,omitempty"`
+	SentAt    int64               `json:"sent_at,omitempty"`
+	LastError string              `json:"last_error,omitempty"`
+}
+
+var insertDelivery, updateDelivery = puts("outbox",
+	[]string{"status", "due_at", "epoch", "lease_owner", "lease_until", "closed_at", "body"},
+	[]string{"key", "channel", "session_id", "seq", "ordered", "created_at"})
+
+const deliveryColumns = `id, revision, key, status, channel, session_id, seq, ordered, due_at, epoch, lease_owner, lease_until, created_at, body`
+
+var (
+	selectDelivery = statement(`SELECT ` + deliveryColumns + ` FROM outbox WHERE tenant = ? AND id = ?`)
+	selectPending  = statement(`SELECT ` + deliveryColumns + ` FROM outbox
+		WHERE tenant = ? AND session_id = ? AND status IN ('queued', 'sending', 'parked') ORDER BY seq, id`)
+)
+
+func (tx *Tx) Delivery(id holdshort.DeliveryID) (holdshort.Delivery, error) {
+	return one(tx, selectDelivery, "delivery", string(id), tx.scanDelivery)
+}
+
+func (tx *Tx) PendingDeliveries(session holdshort.SessionID) ([]holdshort.Delivery, error) {
+	return all(tx, selectPending, []any{string(tx.tenant), string(session)}, tx.scanDelivery)
+}
+
+func (tx *Tx) scanDelivery(scan func(...any) error) (d holdshort.Delivery, id string, err error) {
+	var ordered, due, until, created int64
+	var body []byte
+	err = scan(&id, &d.Revision, &d.Key, &d.Status, &d.Channel, &d.SessionID, &d.Seq, &ordered, &due, &d.Lease.Epoch, &d.Lease.Owner, &until, &created, &body)
+	if err != nil {
+		return d, id, err
+	}
+	d.ID, d.Ordered, d.DueAt, d.Lease.Until, d.CreatedAt = holdshort.DeliveryID(id), ordered == 1, fromMicros(due), fromMicros(until), fromMicros(created)
+	if len(body) == 0 {
+		return d, id, nil // erased
+	}
+	var b deliveryBody
+	if err := tx.decode("delivery", id, body, &b); err != nil {
+		return d, id, err
+	}
+	d.Address, d.RunID, d.RequestID, d.Body, d.Attempt, d.SentAt, d.LastError = b.Address, b.Run, b.Request, b.Body, b.Attempt, fromMicros(b.SentAt), b.LastError
+	return d, id, nil
+}
+
+func (tx *Tx) PutDelivery(d holdshort.Delivery) error {
+	id := string(d.ID)
+	if err := required("delivery", id, d.Key, string(d.Status), d.Channel); err != nil {
+		return err
+	}
+	if err := texts("delivery", string(d.SessionID), d.Lease.Owner); err != nil {
+		return err
+	}
+	body, err := tx.encode("delivery", id, deliveryBody{Address: d.Address, Run: d.RunID, Request: d.RequestID, Body: d.Body, Attempt: d.Attempt,
+		SentAt: micros(d.SentAt), LastError: d.LastError})
+	if err != nil {
+		return err
+	}
+	closed := int64(0)
+	switch d.Status {
+	case holdshort.DeliverySent, holdshort.DeliveryDead, holdshort.DeliveryDropped:
+		closed = micros(tx.now)
+	}
+	return tx.put("delivery", id, d.Revision, insertDelivery, updateDelivery,
+		[]any{string(d.Status), micros(d.DueAt), d.Lease.Epoch, d.Lease.Owner, micros(d.Lease.Until), closed, body},
+		[]any{d.Key, d.Channel, string(d.SessionID), d.Seq, flag(d.Ordered), micros(d.CreatedAt)})
+}

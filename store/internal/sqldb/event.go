@@ -1,0 +1,188 @@
+package sqldb
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/store"
+)
+
+const eventColumns = `COALESCE(pos, 0), tenant, id, type, stream, seq, prev, at, session_id, request_id, trace, flow, actor, channel, code, data`
+
+var (
+	insertEvent = statement(`INSERT INTO events (tenant, id, type, stream, seq, prev, at, session_id, request_id, trace, flow, actor, channel, code, data)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+	selectHead = statement(`SELECT ` + eventColumns + ` FROM events WHERE tenant = ? AND stream = ? ORDER BY seq DESC LIMIT 1`)
+	selectMeta = statement(`SELECT value FROM meta WHERE name = ?`)
+	insertBody = statement(`INSERT INTO bodies (tenant, digest, session_id, run_id, salt, body) VALUES (?, ?, ?, ?, ?, ?)`)
+	selectBody = statement(`SELECT digest, body FROM bodies WHERE tenant = ? AND digest = ?`)
+)
+
+// head is the end of a stream.
+type head struct {
+	seq  int64
+	hash []byte
+}
+
+// newStream tells that the noun is made in this transaction: its stream has no event yet, and nobody need look.
+func (tx *Tx) newStream(stream string) {
+	if tx.heads == nil {
+		tx.heads = map[string]head{}
+	}
+	if _, ok := tx.heads[stream]; !ok {
+		tx.heads[stream] = head{}
+	}
+}
+
+func (tx *Tx) AddEvent(e holdshort.Event) error {
+	if err := holdshort.CheckEvent(e); err != nil {
+		return err
+	}
+	if err := texts("event", string(e.Session), string(e.Run), string(e.Request), e.Trace, e.Flow, e.Actor, e.Channel, e.Code); err != nil {
+		return err
+	}
+	if err := tx.usable(); err != nil {
+		return err
+	}
+	if tx.readOnly {
+		return &holdshort.Error{Code: holdshort.Internal, Message: "write in a view"}
+	}
+	e.At = fromMicros(micros(tx.now))
+	if e.ID == "" {
+		e.ID = holdshort.NewEventID(tx.now)
+	}
+	e.Stream = e.StreamOf()
+	tx.events = append(tx.events, e)
+	return nil
+}
+
+// chain turns the events that were added into writes: it needs the end of each stream, and gives each event its place in it.
+func (tx *Tx) chain() error {
+	for i := range tx.events {
+		e := &tx.events[i]
+		end, ok := tx.heads[e.Stream]
+		if !ok {
+			err := tx.read(selectHead, []any{string(tx.tenant), e.Stream}, func(scan func(...any) error) error {
+				_, before, err := scanEvent(scan)
+				if err == nil {
+					h := before.Hash(tx.tenant)
+					end = head{seq: before.Seq, hash: h[:]}
+				}
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			tx.newStream(e.Stream)
+		}
+		e.Seq, e.Prev = end.seq+1, end.hash
+		h := e.Hash(tx.tenant)
+		tx.heads[e.Stream] = head{seq: e.Seq, hash: h[:]}
+		tx.pending = append(tx.pending, Write{Statement: insertEvent, Want: 1, Taken: stale("event stream", e.Stream), Args: []any{string(tx.tenant), string(e.ID), e.Type,
+			e.Stream, e.Seq, notNil(e.Prev), micros(e.At), string(e.Session), string(e.Request), e.Trace, e.Flow, e.Actor, e.Channel, e.Code, notNil(e.Data)}})
+	}
+	tx.events = nil
+	return nil
+}
+
+func notNil(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}
+
+func scanEvent(scan func(...any) error) (tenant holdshort.TenantID, e holdshort.Event, err error) {
+	var at int64
+	var prev, data []byte
+	err = scan(&e.Position, &tenant, &e.ID, &e.Type, &e.Stream, &e.Seq, &prev, &at, &e.Session, &e.Request, &e.Trace, &e.Flow, &e.Actor, &e.Channel, &e.Code, &data)
+	if err != nil {
+		return tenant, e, err
+	}
+	e.At = fromMicros(at)
+	if len(prev) > 0 {
+		e.Prev = prev
+	}
+	if len(data) > 0 {
+		e.Data = data
+	}
+	if strings.HasPrefix(e.Stream, "run_") {
+		e.Run = holdshort.RunID(e.Stream)
+	}
+	return tenant, e, nil
+}
+
+// Events reads by position, which follows the order of commits on both databases: a bare row number would lose rows on PostgreSQL.
+func (tx *Tx) Events(q store.EventQuery) (store.Events, error) {
+	limit := q.Limit
+	if limit <= 0 || limit > store.MaxPage {
+		limit = store.MaxPage
+	}
+	out := store.Events{Last: q.After}
+	pruned, err := readMeta(tx, "pruned_to")
+	if err != nil {
+		return out, err
+	}
+	out.Gap = q.After > 0 && q.After < pruned
+	l := list("events", eventColumns).where("tenant = ?", string(tx.tenant)).where("pos > ?", q.After)
+	switch {
+	case q.Run != "":
+		l.where("stream = ?", string(q.Run))
+	case q.Session != "":
+		l.where("session_id = ? AND session_id <> ''", string(q.Session))
+	}
+	l.order = " ORDER BY pos"
+	err = tx.query(l.statement(), append(l.args, int64(limit)), func(scan func(...any) error) error {
+		_, e, err := scanEvent(scan)
+		if err != nil {
+			return err
+		}
+		out.Last = e.Position
+		if holdshort.MatchEvent(e.Type, q.Types) {
+			out.Items = append(out.Items, e)
+		}
+		return nil
+	})
+	return out, err
+}
+
+func (tx *Tx) AddBody(session holdshort.SessionID, run holdshort.RunID, body []byte) (string, error) {
+	if err := texts("body", string(session), string(run)); err != nil {
+		return "", err
+	}
+	salt := make([]byte, 16)
+	rand.Read(salt)
+	digest := bodyDigest(salt, body)
+	sealed, err := tx.seal("body", digest, body)
+	if err != nil {
+		return "", err
+	}
+	return digest, tx.write(Write{Statement: insertBody, Want: 1, Args: []any{string(tx.tenant), digest, string(session), string(run), salt, sealed}})
+}
+
+// bodyDigest is salted, so that nobody can guess an erased body by trying likely texts; the salt goes with the body.
+func bodyDigest(salt, body []byte) string {
+	h := sha256.New()
+	h.Write([]byte("holdshort-body-1"))
+	h.Write(salt)
+	h.Write(body)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func (tx *Tx) Body(digest string) ([]byte, error) {
+	return first(tx, selectBody, []any{string(tx.tenant), digest}, "body", digest, func(scan func(...any) error) ([]byte, string, error) {
+		var id string
+		var body []byte
+		if err := scan(&id, &body); err != nil {
+			return nil, id, err
+		}
+		if len(body) == 0 {
+			return nil, id, &holdshort.Error{Code: holdshort.NotFound, Op: "load body " + id, Message: "it was erased"}
+		}
+		raw, err := tx.unseal("body", id, body)
+		return raw, id, err
+	})
+}

@@ -1,0 +1,163 @@
+package sqldb
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/store"
+)
+
+// one loads a single row by tenant and id.
+func one[T any](tx *Tx, s *Statement, noun, id string, scanRow func(func(...any) error) (T, string, error)) (T, error) {
+	return first(tx, s, []any{string(tx.tenant), id}, noun, id, scanRow)
+}
+
+// first loads the first row of a query; name is what to say when there is none.
+func first[T any](tx *Tx, s *Statement, args []any, noun, name string, scanRow func(func(...any) error) (T, string, error)) (T, error) {
+	var out T
+	found := false
+	err := tx.query(s, args, func(scan func(...any) error) error {
+		row, _, err := scanRow(scan)
+		if err == nil {
+			out, found = row, true
+		}
+		return err
+	})
+	if err == nil && !found {
+		err = notFound(noun, name)
+	}
+	return out, err
+}
+
+// all loads every row of a query.
+func all[T any](tx *Tx, s *Statement, args []any, scanRow func(func(...any) error) (T, string, error)) ([]T, error) {
+	var out []T
+	err := tx.query(s, args, func(scan func(...any) error) error {
+		row, _, err := scanRow(scan)
+		if err == nil {
+			out = append(out, row)
+		}
+		return err
+	})
+	return out, err
+}
+
+// A listing is a SELECT put together from the filters that a caller gave. There are few combinations: each becomes a Statement once.
+type listing struct {
+	head    string
+	filters []string
+	args    []any
+	order   string
+	err     error
+}
+
+var listings sync.Map // text → *Statement
+
+func list(table, columns string) *listing {
+	return &listing{head: "SELECT " + columns + " FROM " + table}
+}
+
+func (l *listing) where(filter string, args ...any) *listing {
+	l.filters = append(l.filters, filter)
+	l.args = append(l.args, args...)
+	return l
+}
+
+// keyset sorts by columns and goes on after the cursor. The last column is unique within the others, so no row is shown twice or missed.
+func (l *listing) keyset(cursor string, descending bool, columns ...string) {
+	direction, beyond := "", ">"
+	if descending {
+		direction, beyond = " DESC", "<"
+	}
+	l.order = " ORDER BY " + strings.Join(columns, direction+", ") + direction
+	if cursor == "" {
+		return
+	}
+	values, err := decodeCursor(cursor, len(columns))
+	if err != nil {
+		l.err = err
+		return
+	}
+	l.where("("+strings.Join(columns, ", ")+") "+beyond+" ("+strings.TrimSuffix(strings.Repeat("?, ", len(columns)), ", ")+")", values...)
+}
+
+func (l *listing) statement() *Statement {
+	text := l.head + " WHERE " + strings.Join(l.filters, " AND ") + l.order + " LIMIT ?"
+	if s, ok := listings.Load(text); ok {
+		return s.(*Statement)
+	}
+	s, _ := listings.LoadOrStore(text, statement(text))
+	return s.(*Statement)
+}
+
+// page runs a listing for one page. A row that cannot be read is named in the page and does not hide the others.
+func page[T any](tx *Tx, l *listing, limit int, scanRow func(func(...any) error) (T, string, error), position func(T) []any) (store.Page[T], error) {
+	var out store.Page[T]
+	if l.err != nil {
+		return out, l.err
+	}
+	if limit <= 0 || limit > store.MaxPage {
+		limit = store.MaxPage
+	}
+	seen := 0
+	var last T
+	err := tx.query(l.statement(), append(l.args, int64(limit)+1), func(scan func(...any) error) error {
+		row, id, err := scanRow(scan)
+		if err != nil && !errors.Is(err, holdshort.Corrupt) {
+			return err
+		}
+		seen++
+		switch {
+		case seen > limit:
+			out.Next = encodeCursor(position(last))
+		case err != nil:
+			out.Corrupt = append(out.Corrupt, id)
+			last = row
+		default:
+			out.Items = append(out.Items, row)
+			last = row
+		}
+		return nil
+	})
+	return out, err
+}
+
+func encodeCursor(values []any) string {
+	raw, _ := json.Marshal(values)
+	return base64.RawURLEncoding.EncodeToString(raw)
+}
+
+func decodeCursor(cursor string, want int) ([]any, error) {
+	bad := &holdshort.Error{Code: holdshort.Invalid, Field: "cursor", Message: "the cursor is not one of this list", Hint: "take next_cursor as it was given, or start without one"}
+	raw, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err != nil || len(raw) > 1024 {
+		return nil, bad
+	}
+	decoder := json.NewDecoder(strings.NewReader(string(raw)))
+	decoder.UseNumber()
+	var values []any
+	if err := decoder.Decode(&values); err != nil || len(values) != want {
+		return nil, bad
+	}
+	for i, v := range values {
+		switch v := v.(type) {
+		case string:
+			if texts("cursor", v) != nil {
+				return nil, bad
+			}
+		case json.Number:
+			n, err := v.Int64()
+			if err != nil {
+				return nil, bad
+			}
+			values[i] = n
+		default:
+			return nil, bad
+		}
+	}
+	return values, nil
+}

@@ -1,0 +1,144 @@
+package sqldb
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/store"
+)
+
+// runFixed is what never changes: the trace id among it, so a later write cannot.
+type runFixed struct {
+	Parent holdshort.RunID `json:"parent,omitempty"`
+	Trace  string          `json:"trace"`
+	User   string          `json:"user,omitempty"`
+	Input  json.RawMessage `json:"input,omitempty"`
+}
+
+type runBody struct {
+	Result  json.RawMessage    `json:"result,omitempty"`
+	Error   *holdshort.Failure `json:"error,omitempty"`
+	Attempt int                `json:"attempt,omitempty"`
+}
+
+var insertRun, updateRun = puts("runs",
+	[]string{"status", "held_code", "held_since", "wake", "epoch", "lease_owner", "lease_until", "claims", "updated_at", "ended_at", "body"},
+	[]string{"session_id", "agent", "flow", "flow_version", "created_at", "fixed"})
+
+const runColumns = `id, revision, status, session_id, agent, flow, flow_version, held_code, held_since, wake, epoch, lease_owner, lease_until, claims,
+	created_at, updated_at, ended_at, pruned, fixed, body`
+
+var (
+	selectRun = statement(`SELECT ` + runColumns + ` FROM runs WHERE tenant = ? AND id = ?`)
+	holdRun   = statement(`UPDATE runs SET held_code = ?, held_since = ?, lease_owner = '', lease_until = 0, revision = revision + 1
+		WHERE tenant = ? AND id = ? AND ended_at = 0`)
+	fenceRun = statement(`SELECT 1 FROM runs WHERE tenant = ? AND id = ? AND epoch = ?{for share}`)
+)
+
+func (tx *Tx) Run(id holdshort.RunID) (holdshort.Run, error) {
+	return one(tx, selectRun, "run", string(id), tx.scanRun)
+}
+
+func (tx *Tx) scanRun(scan func(...any) error) (run holdshort.Run, id string, err error) {
+	var heldCode string
+	var heldSince, until, created, updated, ended, pruned int64
+	var fixed, body []byte
+	err = scan(&id, &run.Revision, &run.Status, &run.SessionID, &run.Agent, &run.Flow, &run.FlowVersion, &heldCode, &heldSince, &run.Wake, &run.Lease.Epoch,
+		&run.Lease.Owner, &until, &run.Claims, &created, &updated, &ended, &pruned, &fixed, &body)
+	if err != nil {
+		return run, id, err
+	}
+	run.ID = holdshort.RunID(id)
+	run.Lease.Until, run.CreatedAt, run.UpdatedAt, run.EndedAt = fromMicros(until), fromMicros(created), fromMicros(updated), fromMicros(ended)
+	if heldCode != "" {
+		run.Held = &holdshort.Hold{Code: holdshort.Code(heldCode), Since: fromMicros(heldSince)}
+	}
+	if len(fixed) == 0 {
+		return run, id, nil // erased
+	}
+	var f runFixed
+	var b runBody
+	if err := tx.decode("run", id, fixed, &f); err != nil {
+		return run, id, err
+	}
+	if err := tx.decode("run", id, body, &b); err != nil {
+		return run, id, err
+	}
+	if !slices.Contains(runStatuses, run.Status) {
+		return run, id, corrupt("run", id, nil)
+	}
+	run.ParentID, run.TraceID, run.User, run.Input = f.Parent, f.Trace, f.User, f.Input
+	run.Result, run.Error, run.Attempt = b.Result, b.Error, b.Attempt
+	return run, id, nil
+}
+
+var runStatuses = []holdshort.RunStatus{holdshort.RunQueued, holdshort.RunRunning, holdshort.RunWaiting, holdshort.RunCompleted, holdshort.RunFailed,
+	holdshort.RunCanceled}
+
+func (tx *Tx) PutRun(run holdshort.Run) error {
+	id := string(run.ID)
+	if err := required("run", id, string(run.Status), run.Flow); err != nil {
+		return err
+	}
+	if err := texts("run", string(run.SessionID), run.Agent, run.Lease.Owner); err != nil {
+		return err
+	}
+	body, err := tx.encode("run", id, runBody{Result: run.Result, Error: run.Error, Attempt: run.Attempt})
+	if err != nil {
+		return err
+	}
+	var once []any
+	if run.Revision == 0 {
+		fixed, err := tx.encode("run", id, runFixed{Parent: run.ParentID, Trace: run.TraceID, User: run.User, Input: run.Input})
+		if err != nil {
+			return err
+		}
+		once = []any{string(run.SessionID), run.Agent, run.Flow, int64(run.FlowVersion), micros(run.CreatedAt), fixed}
+		tx.newStream(id)
+	}
+	var hold holdshort.Hold
+	if run.Held != nil {
+		hold = *run.Held
+	}
+	return tx.put("run", id, run.Revision, insertRun, updateRun, []any{string(run.Status), string(hold.Code), micros(hold.Since), run.Wake,
+		run.Lease.Epoch, run.Lease.Owner, micros(run.Lease.Until), int64(run.Claims), micros(run.UpdatedAt), micros(run.EndedAt), body}, once)
+}
+
+func (tx *Tx) HoldRun(id holdshort.RunID, hold holdshort.Hold) error {
+	if err := required("run", string(id), string(hold.Code)); err != nil {
+		return err
+	}
+	return tx.write(Write{Statement: holdRun, Args: []any{string(hold.Code), micros(hold.Since), string(tx.tenant), string(id)}, Want: 1,
+		Miss: notFound("run that has not ended", string(id))})
+}
+
+func (tx *Tx) FenceRun(id holdshort.RunID, epoch int64) error {
+	return tx.write(Write{Statement: fenceRun, Args: []any{string(tx.tenant), string(id), epoch}, Want: 1, Selects: true,
+		Miss: &holdshort.Error{Code: holdshort.LeaseLost, Op: "fence run " + string(id), Message: "another node has it"}})
+}
+
+// Runs lists by the index that fits: status, session, held, else the primary key.
+func (tx *Tx) Runs(q store.RunQuery) (store.Page[holdshort.Run], error) {
+	l := list("runs", runColumns).where("tenant = ?", string(tx.tenant))
+	if q.Status != "" {
+		l.where("status = ?", string(q.Status))
+		if q.Status != holdshort.RunWaiting {
+			l.where("status <> 'waiting'") // so that the planner may take the partial index
+		}
+	}
+	if q.Session != "" {
+		l.where("session_id = ?", string(q.Session)).where("session_id <> ''")
+	}
+	if q.Flow != "" {
+		l.where("flow = ?", q.Flow)
+	}
+	if q.Agent != "" {
+		l.where("agent = ?", q.Agent)
+	}
+	if q.Held {
+		l.where("held_code <> ''")
+	}
+	l.keyset(q.Cursor, true, "id")
+	return page(tx, l, q.Limit, tx.scanRun, func(r holdshort.Run) []any { return []any{string(r.ID)} })
+}

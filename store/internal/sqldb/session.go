@@ -1,0 +1,75 @@
+package sqldb
+
+import (
+	"encoding/json"
+
+	"github.com/holdshort/holdshort"
+)
+
+type sessionBody struct {
+	User      string              `json:"user,omitempty"`
+	Agent     string              `json:"agent,omitempty"`
+	Flow      string              `json:"flow,omitempty"`
+	Language  string              `json:"language,omitempty"`
+	ActiveRun holdshort.RunID     `json:"active_run,omitempty"`
+	Prompt    holdshort.RequestID `json:"prompt,omitempty"`
+	Seq       int64               `json:"seq,omitempty"`
+	Data      json.RawMessage     `json:"data,omitempty"`
+	Metadata  json.RawMessage     `json:"metadata,omitempty"`
+}
+
+var insertSession, updateSession = puts("sessions", []string{"channel", "address", "mode", "updated_at", "ended_at", "body"}, []string{"created_at"})
+
+const sessionColumns = `id, revision, channel, address, mode, created_at, updated_at, ended_at, body`
+
+var (
+	selectSession   = statement(`SELECT ` + sessionColumns + ` FROM sessions WHERE tenant = ? AND id = ?`)
+	selectSessionAt = statement(`SELECT ` + sessionColumns + ` FROM sessions
+		WHERE tenant = ? AND channel = ? AND address = ? AND address <> '' AND ended_at = 0`)
+)
+
+func (tx *Tx) Session(id holdshort.SessionID) (holdshort.Session, error) {
+	return one(tx, selectSession, "session", string(id), tx.scanSession)
+}
+
+func (tx *Tx) SessionAt(channel, address string) (holdshort.Session, error) {
+	return first(tx, selectSessionAt, []any{string(tx.tenant), channel, address}, "session at", channel+" "+address, tx.scanSession)
+}
+
+func (tx *Tx) scanSession(scan func(...any) error) (s holdshort.Session, id string, err error) {
+	var created, updated, ended int64
+	var body []byte
+	if err = scan(&id, &s.Revision, &s.Channel, &s.Address, &s.Mode, &created, &updated, &ended, &body); err != nil {
+		return s, id, err
+	}
+	s.ID, s.CreatedAt, s.UpdatedAt, s.EndedAt = holdshort.SessionID(id), fromMicros(created), fromMicros(updated), fromMicros(ended)
+	if len(body) == 0 {
+		return s, id, nil // erased
+	}
+	var b sessionBody
+	if err := tx.decode("session", id, body, &b); err != nil {
+		return s, id, err
+	}
+	s.User, s.Agent, s.Flow, s.Language, s.ActiveRun, s.Prompt, s.Seq, s.Data, s.Metadata = b.User, b.Agent, b.Flow, b.Language, b.ActiveRun, b.Prompt, b.Seq, b.Data, b.Metadata
+	return s, id, nil
+}
+
+func (tx *Tx) PutSession(s holdshort.Session) error {
+	id := string(s.ID)
+	if err := required("session", id, string(s.Mode)); err != nil {
+		return err
+	}
+	if err := texts("session", s.Channel, s.Address); err != nil {
+		return err
+	}
+	body, err := tx.encode("session", id, sessionBody{User: s.User, Agent: s.Agent, Flow: s.Flow, Language: s.Language, ActiveRun: s.ActiveRun, Prompt: s.Prompt,
+		Seq: s.Seq, Data: s.Data, Metadata: s.Metadata})
+	if err != nil {
+		return err
+	}
+	if s.Revision == 0 {
+		tx.newStream(id)
+	}
+	return tx.put("session", id, s.Revision, insertSession, updateSession,
+		[]any{s.Channel, s.Address, string(s.Mode), micros(s.UpdatedAt), micros(s.EndedAt), body}, []any{micros(s.CreatedAt)})
+}

@@ -1,0 +1,74 @@
+package sqldb
+
+import (
+	"strconv"
+	"strings"
+	"sync/atomic"
+)
+
+// Statement is one SQL text in both dialects. It is written with ? for parameters and, where the databases differ, a word in braces that
+// the dialect replaces. Its number is the index of its prepared form in a connection.
+type Statement struct {
+	Number int
+	texts  [dialects]string
+}
+
+var statementCount atomic.Int64
+
+func statement(text string) *Statement {
+	s := &Statement{Number: int(statementCount.Add(1)) - 1}
+	for _, d := range []*Dialect{SQLite, Postgres} {
+		s.texts[d.ordinal] = d.translate(text)
+	}
+	return s
+}
+
+// different is a statement that the dialects do not share.
+func different(sqlite, postgres string) *Statement {
+	s := statement(sqlite)
+	s.texts[Postgres.ordinal] = Postgres.translate(postgres)
+	return s
+}
+
+// Text is the statement for d.
+func (s *Statement) Text(d *Dialect) string { return s.texts[d.ordinal] }
+
+// Statements is how many there are: the size of a connection's table of prepared ones.
+func Statements() int { return int(statementCount.Load()) }
+
+const dialects = 2
+
+// Dialect is what differs between the databases, in one place.
+type Dialect struct {
+	Name     string
+	ordinal  int
+	words    *strings.Replacer
+	numbered bool // parameters are $1, $2 instead of ?
+}
+
+// SQLite has one writer at a time: what locks a row elsewhere is nothing here.
+var SQLite = &Dialect{Name: "sqlite", ordinal: 0, words: strings.NewReplacer("{for share}", "", "{skip locked}", "", "{never}", "9223372036854775807",
+	"{least}", "min")}
+
+// Postgres has many.
+var Postgres = &Dialect{Name: "postgres", ordinal: 1, numbered: true, words: strings.NewReplacer("{for share}", " FOR SHARE",
+	"{skip locked}", " FOR UPDATE SKIP LOCKED", "{never}", "9223372036854775807", "{least}", "least")}
+
+func (d *Dialect) translate(text string) string {
+	text = d.words.Replace(text)
+	if !d.numbered {
+		return text
+	}
+	var b strings.Builder
+	n := 0
+	for i := range len(text) {
+		if text[i] != '?' {
+			b.WriteByte(text[i])
+			continue
+		}
+		n++
+		b.WriteByte('$')
+		b.WriteString(strconv.Itoa(n))
+	}
+	return b.String()
+}

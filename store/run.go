@@ -1,0 +1,32 @@
+package store
+
+import "github.com/holdshort/holdshort"
+
+// RunQuery selects runs, newest first.
+type RunQuery struct {
+	Status  holdshort.RunStatus
+	Session holdshort.SessionID
+	Flow    string
+	Agent   string
+	Held    bool // only those that are held
+	Cursor  string
+	Limit   int
+}
+
+// RunReader reads runs and their journals.
+type RunReader interface {
+	Run(holdshort.RunID) (holdshort.Run, error)
+	Runs(RunQuery) (Page[holdshort.Run], error)
+	Journal(holdshort.RunID) ([]holdshort.JournalEntry, error)
+}
+
+// RunWriter stores them.
+type RunWriter interface {
+	PutRun(holdshort.Run) error
+	// HoldRun marks a run that cannot be read or run, without reading it.
+	HoldRun(holdshort.RunID, holdshort.Hold) error
+	// FenceRun makes the commit fail with LeaseLost unless the run still has this epoch. It holds the row until the commit.
+	FenceRun(id holdshort.RunID, epoch int64) error
+	// AddJournal records an outcome; (run, key, attempt) is unique.
+	AddJournal(holdshort.JournalEntry) error
+}

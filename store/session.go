@@ -1,0 +1,42 @@
+package store
+
+import (
+	"time"
+
+	"github.com/holdshort/holdshort"
+)
+
+// SessionReader finds conversations.
+type SessionReader interface {
+	Session(id holdshort.SessionID) (holdshort.Session, error)
+	// SessionAt gives the current session of a channel address.
+	SessionAt(channel, address string) (holdshort.Session, error)
+}
+
+// SessionWriter stores them.
+type SessionWriter interface {
+	PutSession(holdshort.Session) error
+	// EraseSession deletes the session's messages, and the payloads of its runs, journals, requests, decisions, deliveries and inbound
+	// rows. Events and ledger stay: they hold no text. It is refused while an operation of the session is started.
+	EraseSession(holdshort.SessionID) error
+}
+
+// MessageQuery selects a session's messages, oldest first.
+type MessageQuery struct {
+	Session holdshort.SessionID
+	Since   time.Time // zero: from the beginning; pinned ones count however old they are
+	Cursor  string
+	Limit   int
+	Newest  bool // the last Limit instead of the first, still oldest first
+}
+
+// MessageReader reads a session's entries.
+type MessageReader interface {
+	Message(holdshort.MessageID) (holdshort.Message, error)
+	Messages(MessageQuery) (Page[holdshort.Message], error)
+}
+
+// MessageWriter stores them. (session, seq) and (session, external id) are unique.
+type MessageWriter interface {
+	PutMessage(holdshort.Message) error
+}
