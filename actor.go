@@ -40,7 +40,7 @@ func SystemActor(reason string) Actor {
 }
 
 // HasRole reports whether the actor holds role.
-func (a Actor) HasRole(role string) bool { return slices.Contains(a.Roles, role) }
+func (a Actor) HasRole(role string) bool { return role != "" && slices.Contains(a.Roles, role) }
 
 // Audience says who may decide a request and how many of them it takes.
 type Audience struct {

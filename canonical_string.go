@@ -168,12 +168,3 @@ func appendCanonicalRune(out []byte, r rune) []byte {
 	}
 	return utf8.AppendRune(out, r)
 }
-
-// appendCanonicalString writes a Go string, which must be valid UTF-8, as a JSON string.
-func appendCanonicalString(out []byte, s string) []byte {
-	out = append(out, '"')
-	for _, r := range s {
-		out = appendCanonicalRune(out, r)
-	}
-	return append(out, '"')
-}

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"strconv"
 	"unicode/utf8"
 )
@@ -114,7 +115,8 @@ func canonicalAt(place string, raw json.RawMessage) (json.RawMessage, error) {
 		return nil, nil
 	}
 	canonical, err := Canonical(raw)
-	if e, ok := err.(*Error); ok {
+	var e *Error
+	if errors.As(err, &e) {
 		e.Field = place + e.Field
 	}
 	return canonical, err

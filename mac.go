@@ -23,6 +23,9 @@ func (k *Keyring) SignDecision(tenant TenantID, d Decision) (Decision, error) {
 // VerifyDecision checks a stored decision: KeyUnknown if its key is not in the keyring, MACInvalid if anything that its MAC covers is not
 // what was signed.
 func (k *Keyring) VerifyDecision(tenant TenantID, d Decision) error {
+	if d.KeyID == "" {
+		return unsigned("decision", d)
+	}
 	key, err := k.key(d.KeyID)
 	if err != nil {
 		return err
@@ -37,6 +40,9 @@ func (k *Keyring) SignVote(tenant TenantID, v Vote) (Vote, error) {
 
 // VerifyVote checks a stored vote, as VerifyDecision does a decision.
 func (k *Keyring) VerifyVote(tenant TenantID, v Vote) error {
+	if v.KeyID == "" {
+		return unsigned("vote", v)
+	}
 	key, err := k.key(v.KeyID)
 	if err != nil {
 		return err
@@ -79,9 +85,14 @@ func signable(noun string, tenant TenantID, d Decision) error {
 	return checkUTF8(Invalid, texts)
 }
 
-func verifyMAC(noun string, secret []byte, tenant TenantID, d Decision) error {
-	forged := &Error{Code: MACInvalid, Op: "verify " + noun + " " + clip(string(d.ID), 60), Message: "it is not what was signed: forged, moved or corrupted",
+// unsigned is a row that was never signed: forged, not a matter of a missing key.
+func unsigned(noun string, d Decision) *Error {
+	return &Error{Code: MACInvalid, Op: "verify " + noun + " " + clip(string(d.ID), 60), Message: "it is not what was signed: forged, moved or corrupted",
 		Hint: "nothing runs on it; look into the database's access log and ask again"}
+}
+
+func verifyMAC(noun string, secret []byte, tenant TenantID, d Decision) error {
+	forged := unsigned(noun, d)
 	want, err := decisionMAC(noun, secret, tenant, d)
 	if err != nil {
 		forged.Err = err

@@ -138,7 +138,7 @@ func TestVerifyDecisionRefusesEveryChange(t *testing.T) {
 	if err := keyring(t, "one "+secretTwo).VerifyDecision("acme", sign(t, k, approval())); !errors.Is(err, holdshort.MACInvalid) {
 		t.Errorf("same key id, other secret: %v", err)
 	}
-	if err := k.VerifyDecision("acme", approval()); !errors.Is(err, holdshort.KeyUnknown) {
+	if err := k.VerifyDecision("acme", approval()); !errors.Is(err, holdshort.MACInvalid) {
 		t.Errorf("never signed: %v", err)
 	}
 }

@@ -62,7 +62,7 @@ type Operation struct {
 
 // Apply gives the operation after input. nonce is that of the attempt the caller speaks of: another attempt's answer changes nothing.
 func (o Operation) Apply(input OperationInput, nonce string, now time.Time) (Operation, error) {
-	if nonce != o.Nonce {
+	if nonce == "" || nonce != o.Nonce {
 		return o, &Error{Code: Conflict, Op: "close operation " + o.ID, Message: "the answer is of another attempt"}
 	}
 	if (input == OperationLose || input == OperationRerun) && now.Before(o.Deadline) {
@@ -76,6 +76,7 @@ func (o Operation) Apply(input OperationInput, nonce string, now time.Time) (Ope
 	switch to {
 	case OperationStarted:
 		o.Attempt++
+		o.Nonce, o.Deadline = "", time.Time{} // the caller gives the new attempt its own: the old one's answer must not close it
 		o.ClosedAt = time.Time{}
 	case OperationDone:
 		o.Success, o.ClosedAt = true, now

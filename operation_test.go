@@ -33,14 +33,14 @@ func TestOperationApply(t *testing.T) {
 		}},
 		{holdshort.OperationStarted, holdshort.OperationProveFailed, func(o *holdshort.Operation) { o.Status, o.ClosedAt = holdshort.OperationFailed, afterwards }},
 		{holdshort.OperationStarted, holdshort.OperationLose, func(o *holdshort.Operation) { o.Status, o.ClosedAt = holdshort.OperationUnknown, afterwards }},
-		{holdshort.OperationStarted, holdshort.OperationRerun, func(o *holdshort.Operation) { o.Attempt = 2 }},
+		{holdshort.OperationStarted, holdshort.OperationRerun, func(o *holdshort.Operation) { o.Attempt, o.Nonce, o.Deadline = 2, "", time.Time{} }},
 		{holdshort.OperationUnknown, holdshort.OperationSettleDone, func(o *holdshort.Operation) {
 			o.Status, o.Success, o.ClosedAt = holdshort.OperationDone, true, afterwards
 		}},
 		{holdshort.OperationUnknown, holdshort.OperationSettleNot, func(o *holdshort.Operation) { o.Status, o.ClosedAt = holdshort.OperationFailed, afterwards }},
 		{holdshort.OperationUnknown, holdshort.OperationGiveUp, func(o *holdshort.Operation) { o.Settled, o.ClosedAt = true, afterwards }},
 		{holdshort.OperationFailed, holdshort.OperationRetry, func(o *holdshort.Operation) {
-			o.Status, o.Attempt, o.ClosedAt = holdshort.OperationStarted, 2, time.Time{}
+			o.Status, o.Attempt, o.Nonce, o.Deadline, o.ClosedAt = holdshort.OperationStarted, 2, "", time.Time{}, time.Time{}
 		}},
 	} {
 		want := anOperation(test.from)

@@ -97,7 +97,7 @@ type Run struct {
 
 // Apply gives the run after input. Wake counts for every run that has not ended: no wake-up is lost to a state that does not change.
 func (r Run) Apply(input RunInput, now time.Time) (Run, error) {
-	if r.Held != nil && (input == RunClaim || input == RunComplete || input == RunSuspend) {
+	if r.Held != nil && (input == RunClaim || input == RunComplete || input == RunSuspend || input == RunFail) {
 		return r, &Error{Code: WrongState, Message: "run is held: " + string(r.Held.Code), Hint: "retry or cancel it"}
 	}
 	to, err := runMachine.next(r.Status, input)
@@ -112,6 +112,7 @@ func (r Run) Apply(input RunInput, now time.Time) (Run, error) {
 		r.Wake++
 	case RunCancel:
 		r.Wake++
+		r.Lease.Epoch++ // whoever runs it is fenced off at once
 	case RunRetry:
 		r.Attempt++
 		r.Error, r.Held, r.EndedAt, r.Claims = nil, nil, time.Time{}, 0
@@ -143,7 +144,7 @@ func (r Run) Hold(code Code, now time.Time) (Run, error) {
 	if r.Held == nil {
 		r.Held = &Hold{Code: code, Since: now}
 		r.UpdatedAt = now
-		r.Lease.Owner, r.Lease.Until = "", time.Time{} // whoever ran it is fenced off by the next claim
+		r.Lease = Lease{Epoch: r.Lease.Epoch + 1} // whoever runs it is fenced off at once
 	}
 	return r, nil
 }

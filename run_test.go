@@ -44,15 +44,15 @@ func TestRunApplyChangesWhatItSaysAndNothingElse(t *testing.T) {
 	}{
 		{holdshort.RunQueued, holdshort.RunClaim, holdshort.RunRunning, func(r *holdshort.Run) { r.Claims++; r.Lease.Epoch++ }},
 		{holdshort.RunQueued, holdshort.RunWake, holdshort.RunQueued, func(r *holdshort.Run) { r.Wake++ }},
-		{holdshort.RunQueued, holdshort.RunCancel, holdshort.RunCanceled, func(r *holdshort.Run) { r.Wake++; r.EndedAt = later }},
+		{holdshort.RunQueued, holdshort.RunCancel, holdshort.RunCanceled, func(r *holdshort.Run) { r.Wake++; r.Lease.Epoch++; r.EndedAt = later }},
 		{holdshort.RunRunning, holdshort.RunSuspend, holdshort.RunWaiting, free},
 		{holdshort.RunRunning, holdshort.RunRequeue, holdshort.RunQueued, free},
 		{holdshort.RunRunning, holdshort.RunWake, holdshort.RunRunning, func(r *holdshort.Run) { r.Wake++ }},
 		{holdshort.RunRunning, holdshort.RunComplete, holdshort.RunCompleted, func(r *holdshort.Run) { free(r); r.EndedAt = later }},
 		{holdshort.RunRunning, holdshort.RunFail, holdshort.RunFailed, func(r *holdshort.Run) { free(r); r.EndedAt = later }},
-		{holdshort.RunRunning, holdshort.RunCancel, holdshort.RunCanceled, func(r *holdshort.Run) { free(r); r.Wake++; r.EndedAt = later }},
+		{holdshort.RunRunning, holdshort.RunCancel, holdshort.RunCanceled, func(r *holdshort.Run) { free(r); r.Wake++; r.Lease.Epoch++; r.EndedAt = later }},
 		{holdshort.RunWaiting, holdshort.RunWake, holdshort.RunQueued, func(r *holdshort.Run) { r.Wake++ }},
-		{holdshort.RunWaiting, holdshort.RunCancel, holdshort.RunCanceled, func(r *holdshort.Run) { r.Wake++; r.EndedAt = later }},
+		{holdshort.RunWaiting, holdshort.RunCancel, holdshort.RunCanceled, func(r *holdshort.Run) { r.Wake++; r.Lease.Epoch++; r.EndedAt = later }},
 		{holdshort.RunFailed, holdshort.RunRetry, holdshort.RunQueued, func(r *holdshort.Run) {
 			r.Attempt, r.Claims, r.Error, r.EndedAt = 2, 0, nil, time.Time{}
 		}},
@@ -158,7 +158,7 @@ func TestHeldRunsStayWhereTheyAre(t *testing.T) {
 		}
 		want := aRun(status)
 		want.Held, want.UpdatedAt = &holdshort.Hold{Code: holdshort.KeyUnknown, Since: later}, later
-		want.Lease = holdshort.Lease{Epoch: 7}
+		want.Lease = holdshort.Lease{Epoch: 8}
 		if !reflect.DeepEqual(held, want) {
 			t.Errorf("hold of a run that is %s:\ngot  %+v\nwant %+v", status, held, want)
 		}
@@ -166,7 +166,7 @@ func TestHeldRunsStayWhereTheyAre(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(again, want) {
 			t.Errorf("held twice: %v, %+v; the first reason stays", err, again.Held)
 		}
-		for _, input := range []holdshort.RunInput{holdshort.RunClaim, holdshort.RunComplete, holdshort.RunSuspend} {
+		for _, input := range []holdshort.RunInput{holdshort.RunClaim, holdshort.RunComplete, holdshort.RunSuspend, holdshort.RunFail} {
 			got, err := held.Apply(input, later)
 			if !errors.Is(err, holdshort.WrongState) || !reflect.DeepEqual(got, held) {
 				t.Errorf("%s of a held run that is %s: %s, %v", input, status, got.Status, err)
@@ -185,7 +185,7 @@ func TestHeldRunsStayWhereTheyAre(t *testing.T) {
 
 		released, err := held.Release(later)
 		want = aRun(status)
-		want.Status, want.Wake, want.Claims, want.UpdatedAt, want.Lease = holdshort.RunQueued, held.Wake+1, 0, later, holdshort.Lease{Epoch: 7}
+		want.Status, want.Wake, want.Claims, want.UpdatedAt, want.Lease = holdshort.RunQueued, held.Wake+1, 0, later, holdshort.Lease{Epoch: 8}
 		if err != nil || !reflect.DeepEqual(released, want) {
 			t.Errorf("release of a run that is %s: %v\ngot  %+v\nwant %+v", status, err, released, want)
 		}

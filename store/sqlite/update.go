@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"time"
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/store"
@@ -19,22 +18,10 @@ func (s *Store) Update(ctx context.Context, tenant holdshort.TenantID, fn func(s
 	if err := s.db.Admit(); err != nil {
 		return err
 	}
-	wrote := false
-	err := s.writer.submit(ctx, func(c *conn, now time.Time) error {
-		tx := s.db.NewTx(c, tenant, now)
-		defer tx.End()
-		if err := fn(tx); err != nil {
-			return err
-		}
-		writes, err := tx.Finish()
-		if err != nil {
-			return err
-		}
-		wrote = len(writes) > 0
-		return c.Apply(writes)
-	})
-	if err == nil && wrote {
-		s.db.Committed(tenant)
+	run, committed := s.db.Member(tenant, fn)
+	err := s.writer.submit(ctx, run)
+	if err == nil {
+		committed()
 	}
 	return err
 }

@@ -2,12 +2,11 @@ package sqlite
 
 import (
 	"context"
-	"errors"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/store/internal/group"
 	"github.com/holdshort/holdshort/store/internal/sqldb"
 )
 
@@ -17,33 +16,14 @@ import (
 type writer struct {
 	store  *Store
 	conn   *conn
-	queue  chan *member
+	queue  chan *group.Member
 	mu     sync.RWMutex // closed and queue: a sender holds it for reading
 	closed bool
 	done   chan struct{}
 }
 
-// member is one transaction on its way through the writer.
-type member struct {
-	run   func(conn *conn, now time.Time) error
-	taken atomic.Bool  // by the writer, or by a caller who gave up waiting
-	turn  chan turn    // from the writer: run, or be answered
-	done  chan attempt // to the writer
-}
-
-type turn struct {
-	now      time.Time
-	answered bool
-	answer   error
-}
-
-type attempt struct {
-	err  error
-	gone bool // the caller panicked: it cannot run again
-}
-
 func newWriter(s *Store, c *conn) *writer {
-	return &writer{store: s, conn: c, queue: make(chan *member, 1024), done: make(chan struct{})}
+	return &writer{store: s, conn: c, queue: make(chan *group.Member, 1024), done: make(chan struct{})}
 }
 
 func (w *writer) start() { go w.loop() }
@@ -60,32 +40,16 @@ func (w *writer) stop() {
 	}
 }
 
-// submit runs fn as a member of some group and returns what became of it. A context that ends first takes the member out of the queue;
-// once it was taken, the answer is waited for.
-func (w *writer) submit(ctx context.Context, fn func(conn *conn, now time.Time) error) error {
-	m := &member{run: fn, turn: make(chan turn, 1), done: make(chan attempt, 1)}
+// submit runs fn as a member of some group and returns what became of it.
+func (w *writer) submit(ctx context.Context, fn func(conn sqldb.Conn, now time.Time) error) error {
+	m := group.NewMember(fn)
 	if err := w.enqueue(ctx, m); err != nil {
 		return err
 	}
-	ended := ctx.Done()
-	for {
-		select {
-		case t := <-m.turn:
-			if t.answered {
-				return t.answer
-			}
-			ended = nil
-			m.attempt(w.conn, t.now)
-		case <-ended:
-			if m.taken.CompareAndSwap(false, true) {
-				return ctx.Err()
-			}
-			ended = nil
-		}
-	}
+	return m.Wait(ctx)
 }
 
-func (w *writer) enqueue(ctx context.Context, m *member) error {
+func (w *writer) enqueue(ctx context.Context, m *group.Member) error {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
 	if w.closed {
@@ -99,35 +63,25 @@ func (w *writer) enqueue(ctx context.Context, m *member) error {
 	}
 }
 
-// attempt runs the member and tells the writer, even if the function panics or ends its goroutine.
-func (m *member) attempt(conn *conn, now time.Time) {
-	result := attempt{err: errGone, gone: true}
-	defer func() { m.done <- result }()
-	err := m.run(conn, now)
-	result = attempt{err: err}
-}
-
-var errGone = errors.New("the transaction's function did not return")
-
 func (w *writer) loop() {
 	defer close(w.done)
-	group := make([]*member, 0, w.store.options.MaxGroup)
+	members := make([]*group.Member, 0, w.store.options.MaxGroup)
 	for first := range w.queue {
-		group = append(group[:0], first)
-		for len(group) < w.store.options.MaxGroup {
+		members = append(members[:0], first)
+		for len(members) < w.store.options.MaxGroup {
 			select {
 			case m, ok := <-w.queue:
 				if ok {
-					group = append(group, m)
+					members = append(members, m)
 					continue
 				}
 			default:
 			}
 			break
 		}
-		live := group[:0]
-		for _, m := range group {
-			if m.taken.CompareAndSwap(false, true) {
+		live := members[:0]
+		for _, m := range members {
+			if m.Take() {
 				live = append(live, m)
 			}
 		}
@@ -145,61 +99,56 @@ func (w *writer) loop() {
 }
 
 // alone is a transaction with one member.
-func (w *writer) alone(m *member) {
-	var result attempt
+func (w *writer) alone(m *group.Member) {
+	var attempt group.Attempt
 	err := w.conn.transact("BEGIN IMMEDIATE", func() error {
-		result = m.take(w.store.now())
-		return result.err
+		attempt = m.Turn(w.conn, w.store.now())
+		return attempt.Err
 	})
-	if !result.gone {
-		m.turn <- turn{answered: true, answer: err}
+	if !attempt.Gone {
+		m.Answer(err)
 	}
 }
 
-func (m *member) take(now time.Time) attempt {
-	m.turn <- turn{now: now}
-	return <-m.done
-}
-
 // together is a transaction with many. If anything happens to it as a whole it is void: each member runs again, alone, once.
-func (w *writer) together(group []*member) {
-	results := make([]attempt, len(group))
+func (w *writer) together(members []*group.Member) {
+	attempts := make([]group.Attempt, len(members))
 	void := w.conn.transact("BEGIN IMMEDIATE", func() error {
-		for i, m := range group {
+		for i, m := range members {
 			var err error
-			if results[i], err = w.member(m); err != nil {
+			if attempts[i], err = w.member(m); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	for i, m := range group {
+	for i, m := range members {
 		switch {
-		case results[i].gone:
+		case attempts[i].Gone:
 		case void != nil:
 			w.alone(m)
 		default:
-			m.turn <- turn{answered: true, answer: results[i].err}
+			m.Answer(attempts[i].Err)
 		}
 	}
 }
 
 // member runs one in its savepoint. The error says that the group cannot go on: after a full disk, say, the database has rolled back by
 // itself, and then there is no savepoint to release.
-func (w *writer) member(m *member) (attempt, error) {
+func (w *writer) member(m *group.Member) (group.Attempt, error) {
 	if err := w.conn.Exec("SAVEPOINT member"); err != nil {
-		return attempt{}, err
+		return group.Attempt{}, err
 	}
-	result := m.take(w.store.now())
+	attempt := m.Turn(w.conn, w.store.now())
 	if w.conn.broken != nil {
-		return result, w.conn.broken
+		return attempt, w.conn.broken
 	}
-	if result.err != nil {
+	if attempt.Err != nil {
 		if err := w.conn.Exec("ROLLBACK TO member"); err != nil {
-			return result, err
+			return attempt, err
 		}
 	}
-	return result, w.conn.Exec("RELEASE member")
+	return attempt, w.conn.Exec("RELEASE member")
 }
 
 // Exclusive is a member like any other: on SQLite nobody runs beside it anyway.
@@ -207,7 +156,7 @@ func (s *Store) Exclusive(ctx context.Context, fn func(conn sqldb.Conn, now time
 	if s.readOnly {
 		return errReadOnly
 	}
-	return s.writer.submit(ctx, func(c *conn, now time.Time) error { return fn(c, now) })
+	return s.writer.submit(ctx, fn)
 }
 
 var errReadOnly = &holdshort.Error{Code: holdshort.StoreReadOnly, Message: "the store was opened for reading only"}

@@ -42,13 +42,6 @@ func (s *tenantSet) known(t holdshort.TenantID) bool {
 	return ok
 }
 
-// Committed tells that a transaction of tenant with writes was committed.
-func (db *DB) Committed(tenant holdshort.TenantID) {
-	if !db.tenants.known(tenant) {
-		db.tenants.seen.Store(tenant, true)
-	}
-}
-
 var insertTenant = statement(`INSERT INTO tenants (id, at) VALUES (?, ?) ON CONFLICT (id) DO NOTHING`)
 
 // CheckTenant refuses a view of a name that is none. The store's own notes can be looked at, not written.
@@ -58,4 +51,28 @@ func CheckTenant(tenant holdshort.TenantID) error {
 	}
 	_, err := holdshort.ParseTenantID(string(tenant))
 	return err
+}
+
+// Member makes what a group runs of a transaction function: fn over a Tx of tenant, then its writes. Call committed after the commit.
+func (db *DB) Member(tenant holdshort.TenantID, fn func(store.Tx) error) (run func(Conn, time.Time) error, committed func()) {
+	wrote := false
+	run = func(conn Conn, now time.Time) error {
+		tx := db.NewTx(conn, tenant, now)
+		defer tx.End()
+		if err := fn(tx); err != nil {
+			return err
+		}
+		writes, err := tx.Finish()
+		if err != nil {
+			return err
+		}
+		wrote = len(writes) > 0
+		return conn.Apply(writes)
+	}
+	committed = func() {
+		if wrote && !db.tenants.known(tenant) {
+			db.tenants.seen.Store(tenant, true)
+		}
+	}
+	return run, committed
 }

@@ -31,7 +31,7 @@ const runColumns = `id, revision, status, session_id, agent, flow, flow_version,
 
 var (
 	selectRun = statement(`SELECT ` + runColumns + ` FROM runs WHERE tenant = ? AND id = ?`)
-	holdRun   = statement(`UPDATE runs SET held_code = ?, held_since = ?, lease_owner = '', lease_until = 0, revision = revision + 1
+	holdRun   = statement(`UPDATE runs SET held_code = ?, held_since = ?, epoch = epoch + 1, lease_owner = '', lease_until = 0, revision = revision + 1
 		WHERE tenant = ? AND id = ? AND ended_at = 0`)
 	fenceRun = statement(`SELECT 1 FROM runs WHERE tenant = ? AND id = ? AND epoch = ?{for share}`)
 )

@@ -1,0 +1,71 @@
+# `make` alone lists the targets. Recipes are short; what is longer lives in scripts/.
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+PKG ?= ./...
+GOTESTFLAGS ?=
+BENCH ?= .
+BENCHTIME ?= 1s
+FUZZ ?= .
+FUZZTIME ?= 10m
+FUZZPARALLEL ?= $(shell nproc 2>/dev/null || echo 2)
+
+export PKG GOTESTFLAGS FUZZ FUZZTIME FUZZPARALLEL
+
+##@ Test
+
+.PHONY: test
+test: ## everything: format, vet, build, all tests on SQLite and PostgreSQL with the race detector; installs what is missing (NO_INSTALL=1: says what)
+	@scripts/test
+
+.PHONY: test-short
+test-short: ## a quick look: SQLite only, no race detector, no long tests; leaves PostgreSQL out and says so
+	@echo "test-short: leaves out PostgreSQL, the race detector and long tests; before a commit run 'make test'"
+	@HOLDSHORT_TEST_SKIP_POSTGRES=1 go test -short $(GOTESTFLAGS) $(PKG)
+
+.PHONY: race
+race: ## only the tests, with the race detector and PostgreSQL: make race PKG=./store/... GOTESTFLAGS='-run Claim -count 20'
+	@CGO_ENABLED=1 scripts/postgres exec go test -race -shuffle=on $(GOTESTFLAGS) $(PKG)
+
+.PHONY: bench
+bench: ## Go benchmarks, with PostgreSQL: make bench PKG=./store/... BENCH=Commit BENCHTIME=5s
+	@scripts/postgres exec go test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -benchmem $(PKG)
+
+.PHONY: fuzz
+fuzz: ## every fuzz target in turn, FUZZTIME=10m each: make fuzz FUZZ=Canonical FUZZTIME=1m FUZZPARALLEL=2
+	@scripts/fuzz
+
+.PHONY: postgres
+postgres: ## a throw-away PostgreSQL in the foreground; prints HOLDSHORT_TEST_POSTGRES for other terminals
+	@scripts/postgres run
+
+##@ Build
+
+.PHONY: build
+build: ## the static binary, bin/holdshort
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o bin/holdshort ./cmd/holdshort
+
+.PHONY: generate
+generate: ## generated code and the third-party notices
+	go generate ./...
+	scripts/notices
+
+##@ Keep tidy
+
+.PHONY: lint
+lint: ## gofmt, go vet, go.mod, notices; shellcheck and golangci-lint where they are installed
+	@scripts/lint
+
+.PHONY: clean
+clean: ## removes bin/ and what tests and profiles left
+	rm -rf bin
+	find . -name '*.test' -type f -delete
+	find . -name '*.prof' -type f -delete
+	find . -name 'coverage.out' -type f -delete
+
+.PHONY: help
+help: ## this list
+	@awk 'BEGIN { FS = ":.*## "; print "usage: make TARGET" } \
+		/^##@ / { printf "\n%s\n", substr($$0, 5) } \
+		/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))

@@ -1,0 +1,97 @@
+package archtest
+
+import (
+	"path"
+	"strings"
+)
+
+// Layer is what one package may import besides the standard library.
+type Layer struct {
+	Dir     string   // folder of the package; "x/*" is every folder directly in x that has no row of its own
+	Imports []string // folders of this module; "x/*" as above, "..." any but cmd
+	Modules []string // other people's modules, by path prefix; test files may import any
+	Tests   []string // folders that only its test files may import too
+	Pure    bool     // no clock, no I/O, no goroutines
+}
+
+// Layers is the picture of docs/architecture.md as a table, in the order in which a request travels. A package calls into the lines
+// below its own; none goes back up; packages on one line do not know each other, and cmd/holdshort wires them.
+var Layers = []Layer{
+	// 1: main
+	{Dir: "cmd/holdshort", Imports: []string{"..."}, Modules: []string{"github.com/alecthomas/kong"}, Tests: []string{"internal/testpg"}},
+
+	// 2: in and out: decode, one call below, encode. They see the kernel, never the store.
+	{Dir: "api", Imports: []string{".", "reply", "engine", "flow", "policy", "agent", "chat"}, Tests: bed},
+	{Dir: "inbox", Imports: []string{".", "reply", "engine", "flow", "policy", "agent", "chat"}, Tests: bed},
+	{Dir: "channel", Imports: []string{"."}},
+	{Dir: "channel/*", Imports: []string{".", "reply", "engine", "chat", "channel"}, Tests: bed},
+
+	// 3: one inbound message; the model-and-tools loop
+	{Dir: "chat", Imports: []string{".", "reply", "engine", "flow", "policy"}, Tests: bed},
+	{Dir: "agent", Imports: []string{".", "reply", "engine", "flow", "policy", "model", "tool"}, Tests: bed},
+
+	// 4: the kernel, and what its users write
+	{Dir: "engine", Imports: []string{".", "reply", "flow", "policy", "store"}, Tests: append([]string{"store/sqlite", "store/postgres"}, bed...)},
+	{Dir: "flow", Imports: []string{"."}, Tests: bed},
+	{Dir: "policy", Imports: []string{"."}},
+
+	// 5: the nouns; reading a reply
+	{Dir: ".", Pure: true},
+	{Dir: "reply", Imports: []string{"reply/internal/*"}, Modules: []string{"golang.org/x/text"}, Pure: true},
+	{Dir: "reply/internal/*", Imports: []string{"reply/internal/*"}, Modules: []string{"golang.org/x/text"}},
+
+	// 6: the database
+	{Dir: "store", Imports: []string{"."}},
+	{Dir: "store/internal/*", Imports: []string{".", "store", "store/internal/*"}},
+	{Dir: "store/sqlite", Imports: []string{".", "store", "store/internal/*"}, Modules: []string{"modernc.org/sqlite"}, Tests: []string{"store/storetest"}},
+	{Dir: "store/postgres", Imports: []string{".", "store", "store/internal/*"}, Modules: []string{"github.com/jackc/pgx/v5"},
+		Tests: []string{"store/storetest", "internal/testpg"}},
+	{Dir: "store/storetest", Imports: []string{".", "store", "store/internal/*"}, Tests: []string{"store/sqlite", "store/postgres", "internal/testpg"}},
+
+	// Language models and tools: the contract, then one folder for each
+	{Dir: "model", Imports: []string{"."}},
+	{Dir: "model/*", Imports: []string{".", "model"}},
+	{Dir: "tool", Imports: []string{"."}},
+	{Dir: "tool/*", Imports: []string{".", "tool"}},
+
+	// For programs around it, and the proof
+	{Dir: "client", Imports: []string{"."}, Tests: append([]string{"api"}, bed...)},
+	{Dir: "holdshorttest", Imports: []string{".", "reply", "engine", "flow", "policy", "agent", "chat", "model", "tool", "store", "store/sqlite"}},
+	{Dir: "torture", Imports: []string{"..."}, Tests: []string{"internal/testpg"}},
+	{Dir: "bench", Imports: []string{"..."}, Modules: []string{"modernc.org/sqlite", "github.com/jackc/pgx/v5"}, Tests: []string{"internal/testpg"}},
+
+	// Only tests import these
+	{Dir: "internal/archtest"},
+	{Dir: "internal/testpg", Modules: []string{"github.com/jackc/pgx/v5"}},
+}
+
+// bed is what tests above the kernel build on: a whole engine, or a real database.
+var bed = []string{"holdshorttest", "internal/testpg"}
+
+// testsOnly are packages that no shipped package imports, whatever its row says.
+var testsOnly = []string{"internal/archtest", "internal/testpg", "holdshorttest", "store/storetest"}
+
+// layer finds the row of a folder: its own, else that of its pattern.
+func layer(layers []Layer, dir string) (Layer, bool) {
+	var found Layer
+	ok := false
+	for _, l := range layers {
+		if l.Dir == dir {
+			return l, true
+		}
+		if matches(l.Dir, dir) {
+			found, ok = l, true
+		}
+	}
+	return found, ok
+}
+
+func matches(pattern, dir string) bool {
+	if pattern == "..." {
+		return dir != "cmd" && !strings.HasPrefix(dir, "cmd/")
+	}
+	if parent, isPattern := strings.CutSuffix(pattern, "/*"); isPattern {
+		return path.Dir(dir) == parent
+	}
+	return pattern == dir
+}

@@ -1,0 +1,2 @@
+// Command tool does one thing well.
+package main

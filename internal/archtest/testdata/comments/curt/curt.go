@@ -1,0 +1,2 @@
+// Package curt is.
+package curt // want `is a sentence`

@@ -1,0 +1,3 @@
+// Package detached has a comment that godoc does not see.
+
+package detached // want `begins "Package detached"`

@@ -1,0 +1,2 @@
+// Package holdshort says what it is for.
+package holdshort

@@ -1,0 +1,1 @@
+package silent // want `begins "Package silent"`

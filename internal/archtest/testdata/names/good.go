@@ -1,0 +1,7 @@
+package holdshort
+
+type Database struct{}
+
+type Request struct{}
+
+type requestWrapper struct{}

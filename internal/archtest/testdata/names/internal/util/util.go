@@ -1,0 +1,1 @@
+package util // want `"util" says nothing`

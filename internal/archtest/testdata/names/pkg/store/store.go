@@ -1,0 +1,1 @@
+package store // want `"pkg" says nothing`

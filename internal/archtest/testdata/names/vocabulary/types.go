@@ -1,0 +1,1 @@
+package types // want `"types" says nothing`

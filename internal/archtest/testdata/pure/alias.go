@@ -1,0 +1,5 @@
+package holdshort
+
+import clock "time"
+
+var now = clock.Now // want `uses time.Now`

@@ -1,0 +1,8 @@
+package store
+
+import (
+	"os"
+	"time"
+)
+
+var started, home = time.Now(), os.Getenv("HOME")

@@ -1,0 +1,3 @@
+package sqlite
+
+import _ "modernc.org/sqlite"

@@ -1,0 +1,7 @@
+package testpg
+
+import "testing"
+
+func need(tb testing.TB) {
+	tb.Skip("no database")
+}

@@ -1,0 +1,5 @@
+package holdshort
+
+import clock "time"
+
+var nap = clock.Sleep // want `wait for a signal`

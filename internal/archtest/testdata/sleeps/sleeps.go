@@ -1,0 +1,5 @@
+package holdshort
+
+import "time"
+
+func backoff() { time.Sleep(time.Second) }

@@ -1,0 +1,6 @@
+package holdshort
+
+const runCancelled = "x" // want `one l`
+
+// a cancelled run // want `one l`
+var status = "Cancelled" // want `one l`

@@ -1,0 +1,4 @@
+package holdshort
+
+// A cancellation leaves a canceled run.
+const Canceled = "canceled"

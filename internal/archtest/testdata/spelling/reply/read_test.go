@@ -1,0 +1,3 @@
+package reply
+
+var words = []string{"cancelled"}
