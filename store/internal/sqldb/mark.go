@@ -175,6 +175,7 @@ func (db *DB) Identify(conn Conn, now time.Time, joined bool) error {
 	}
 	reason, note := db.Mark.recognise(note, fresh || joined)
 	db.quarantine.Store(&reason)
+	db.identity = note
 	if reason != "" {
 		return nil
 	}
@@ -217,3 +218,17 @@ func (db *DB) Admit() error {
 	}
 	return nil
 }
+
+// Claim lets one of several who found Due do the saving.
+func (m *Mark) Claim(now time.Time) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if now.Sub(m.saved) < time.Second && !now.Before(m.saved) {
+		return false
+	}
+	m.saved = now
+	return true
+}
+
+// Instance names the database.
+func (db *DB) Instance() string { return db.identity.Instance }

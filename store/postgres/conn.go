@@ -1,0 +1,203 @@
+package postgres
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/store/internal/sqldb"
+)
+
+// conn is one connection, used by one goroutine at a time.
+type conn struct {
+	store       *Store
+	pg          *pgx.Conn
+	ctx         context.Context // of the transaction under way: never a caller's when it writes
+	broken      error           // the transaction is aborted or the connection gone: nothing more may be said in it
+	lost        bool            // the connection is gone
+	wrote       bool            // the transaction has something to commit
+	onStatement func(string)
+}
+
+var _ sqldb.Script = (*conn)(nil)
+
+func (s *Store) dial(ctx context.Context) (*conn, error) {
+	pg, err := pgx.ConnectConfig(ctx, s.config)
+	if err != nil {
+		return nil, explain("connect", err)
+	}
+	return &conn{store: s, pg: pg, ctx: context.Background(), onStatement: s.options.OnStatement}, nil
+}
+
+func (c *conn) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	c.pg.Close(ctx)
+}
+
+func (c *conn) tell(text string) {
+	if c.onStatement != nil {
+		c.onStatement(text)
+	}
+}
+
+// Exec runs a text that is not prepared; it may hold several statements.
+func (c *conn) Exec(text string) error {
+	c.tell(text)
+	_, err := c.pg.Exec(c.ctx, text, pgx.QueryExecModeSimpleProtocol)
+	if err != nil {
+		return c.fail("execute", err)
+	}
+	return nil
+}
+
+func (c *conn) Query(s *sqldb.Statement, args []any, each func(scan func(...any) error) error) error {
+	if c.broken != nil {
+		return c.broken
+	}
+	text := s.Text(sqldb.Postgres)
+	c.tell(text)
+	rows, err := c.pg.Query(c.ctx, text, args...)
+	if err != nil {
+		return c.fail("query", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := each(rows.Scan); err != nil {
+			return err
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return c.fail("query", err)
+	}
+	return nil
+}
+
+// Apply sends all writes in one round trip.
+func (c *conn) Apply(writes []sqldb.Write) error {
+	if c.broken != nil {
+		return c.broken
+	}
+	if len(writes) == 0 {
+		return nil
+	}
+	c.wrote = true
+	batch := &pgx.Batch{}
+	for i := range writes {
+		text := writes[i].Statement.Text(sqldb.Postgres)
+		c.tell(text)
+		batch.Queue(text, writes[i].Args...)
+	}
+	results := c.pg.SendBatch(c.ctx, batch)
+	defer results.Close()
+	for i := range writes {
+		tag, err := results.Exec()
+		if err != nil {
+			err = c.fail("write", err)
+			if isTaken(err) {
+				return writes[i].Failed(holdshort.Duplicate, err)
+			}
+			return err
+		}
+		if err := writes[i].Check(tag.RowsAffected()); err != nil {
+			c.broken = err // what followed in the batch has run: the transaction must not commit
+			return err
+		}
+	}
+	if err := results.Close(); err != nil {
+		return c.fail("write", err)
+	}
+	return nil
+}
+
+// fail remembers an error after which the transaction is aborted.
+func (c *conn) fail(op string, err error) error {
+	c.broken = explain(op, err)
+	c.lost = c.lost || c.pg.IsClosed()
+	return c.broken
+}
+
+// begin opens a transaction, takes the named locks in their order and asks for the time, in one round trip. The time is read after the
+// locks: waiting for them may take long.
+func (c *conn) begin(how string, rows []int64) (time.Time, error) {
+	c.broken, c.wrote = nil, false
+	c.tell(how)
+	batch := &pgx.Batch{}
+	batch.Queue(how)
+	if len(rows) > 0 {
+		batch.Queue(lockRows, rows)
+	}
+	batch.Queue(readClock)
+	results := c.pg.SendBatch(c.ctx, batch)
+	defer results.Close()
+	for range batch.Len() - 1 {
+		if _, err := results.Exec(); err != nil {
+			return time.Time{}, c.fail("begin", err)
+		}
+	}
+	var now int64
+	if err := results.QueryRow().Scan(&now); err != nil {
+		return time.Time{}, c.fail("begin", err)
+	}
+	if err := results.Close(); err != nil {
+		return time.Time{}, c.fail("begin", err)
+	}
+	return c.store.clock.Read(time.UnixMicro(now)), nil
+}
+
+const (
+	lockRows  = `SELECT pg_advisory_xact_lock(number) FROM unnest($1::bigint[]) AS number`
+	readClock = `SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint`
+)
+
+// rollback ends the transaction without a trace. An error means that the connection is of no more use.
+func (c *conn) rollback() {
+	if c.pg.IsClosed() {
+		c.lost = true
+		return
+	}
+	c.tell("ROLLBACK")
+	if _, err := c.pg.Exec(c.ctx, "ROLLBACK"); err != nil {
+		c.lost = true
+	}
+}
+
+// transact is for transactions whose lost commit does no harm: opening and views.
+func (c *conn) transact(how string, fn func(now time.Time) error) error {
+	now, err := c.begin(how, nil)
+	if err != nil {
+		return err
+	}
+	done := false
+	defer func() {
+		if !done {
+			c.rollback()
+		}
+	}()
+	if err := fn(now); err != nil {
+		return err
+	}
+	if c.broken != nil {
+		return c.broken
+	}
+	tag, err := c.pg.Exec(c.ctx, "COMMIT")
+	if err != nil {
+		return c.fail("commit", err)
+	}
+	done = true
+	return checkCommit(tag)
+}
+
+// checkCommit: PostgreSQL answers ROLLBACK to the COMMIT of an aborted transaction.
+func checkCommit(tag pgconn.CommandTag) error {
+	if tag.String() != "COMMIT" {
+		return &holdshort.Error{Code: holdshort.Internal, Op: "commit", Message: "the database rolled back instead"}
+	}
+	return nil
+}
+
+func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }

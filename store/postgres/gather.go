@@ -1,0 +1,132 @@
+package postgres
+
+import (
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/holdshort/holdshort/store/internal/group"
+	"github.com/holdshort/holdshort/store/internal/sqldb"
+)
+
+// gathering runs the functions of a group at the same time over one connection. When each of them has ended or waits for a read, all waiting
+// reads go out in one round trip. Nobody's writes are sent meanwhile, so nobody sees another's: that is as if each had a transaction of its
+// own, and whoever named the same row is not in the group.
+type gathering struct {
+	conn  *conn
+	seats []*seat
+	posts chan post
+}
+
+// seat is the connection as one member sees it.
+type seat struct {
+	gathering *gathering
+	member    *group.Member
+	writes    []sqldb.Write
+	written   bool
+	reply     chan error
+}
+
+type post struct {
+	seat      int
+	ended     bool
+	attempt   group.Attempt
+	statement *sqldb.Statement
+	args      []any
+	each      func(scan func(...any) error) error
+	reply     chan error
+}
+
+// errAlone sends a member out of the group: it wants to read what it wrote, and a group writes last.
+var errAlone = errors.New("the transaction reads after it wrote")
+
+func newGathering(c *conn, members []*group.Member) *gathering {
+	g := &gathering{conn: c, posts: make(chan post, len(members))}
+	for _, m := range members {
+		g.seats = append(g.seats, &seat{gathering: g, member: m, reply: make(chan error, 1)})
+	}
+	return g
+}
+
+// Query posts the read and waits for the round in which it is sent.
+func (s *seat) Query(statement *sqldb.Statement, args []any, each func(scan func(...any) error) error) error {
+	if s.written {
+		return errAlone
+	}
+	s.gathering.posts <- post{statement: statement, args: args, each: each, reply: s.reply}
+	return <-s.reply
+}
+
+// Apply keeps the writes until everybody is done.
+func (s *seat) Apply(writes []sqldb.Write) error {
+	if s.written && len(writes) > 0 {
+		return errAlone
+	}
+	s.writes, s.written = writes, s.written || len(writes) > 0
+	return nil
+}
+
+// run gives everybody a turn and serves their reads until all have ended.
+func (g *gathering) run(now time.Time) []group.Attempt {
+	results := make([]group.Attempt, len(g.seats))
+	for i, s := range g.seats {
+		s.member.Start(s, now)
+		go func() { g.posts <- post{seat: i, ended: true, attempt: s.member.End()} }()
+	}
+	var reads []post
+	for running := len(g.seats); running > 0; {
+		p := <-g.posts
+		if p.ended {
+			results[p.seat] = p.attempt
+			running--
+		} else {
+			reads = append(reads, p)
+		}
+		if len(reads) == running && running > 0 {
+			g.serve(reads)
+			reads = reads[:0]
+		}
+	}
+	return results
+}
+
+// serve sends the reads of a round. An error of the database is everybody's; an error of a row is its reader's.
+func (g *gathering) serve(reads []post) {
+	if g.conn.broken != nil {
+		for _, r := range reads {
+			r.reply <- g.conn.broken
+		}
+		return
+	}
+	batch := &pgx.Batch{}
+	for _, r := range reads {
+		text := r.statement.Text(sqldb.Postgres)
+		g.conn.tell(text)
+		batch.Queue(text, r.args...)
+	}
+	answers := make([]error, len(reads))
+	results := g.conn.pg.SendBatch(g.conn.ctx, batch)
+	for i, r := range reads {
+		rows, err := results.Query()
+		if err != nil {
+			answers[i] = g.conn.fail("query", err)
+			continue
+		}
+		for rows.Next() {
+			if answers[i] == nil {
+				answers[i] = r.each(rows.Scan)
+			}
+		}
+		rows.Close()
+		if err := rows.Err(); err != nil {
+			answers[i] = g.conn.fail("query", err)
+		}
+	}
+	if err := results.Close(); err != nil && g.conn.broken == nil {
+		g.conn.fail("query", err)
+	}
+	for i, r := range reads {
+		r.reply <- answers[i]
+	}
+}

@@ -1,0 +1,257 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/store/internal/group"
+	"github.com/holdshort/holdshort/store/internal/sqldb"
+)
+
+// lane is one connection that commits.
+type lane struct {
+	lanes   *lanes
+	store   *Store
+	conn    *conn
+	cleaned time.Time
+}
+
+func (l *lane) loop() {
+	for {
+		members := l.lanes.next()
+		if members == nil {
+			break
+		}
+		if len(members) == 1 {
+			l.alone(members[0])
+		} else {
+			l.together(members)
+		}
+		l.lanes.release(members)
+		l.housekeep()
+	}
+	if l.conn != nil {
+		l.conn.close()
+	}
+}
+
+// ready gives the connection a fresh deadline, and dials if there is none.
+func (l *lane) ready() (cancel func(), err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), l.store.options.Patience)
+	if l.conn != nil && (l.conn.lost || l.conn.pg.IsClosed()) {
+		l.conn.close()
+		l.conn = nil
+	}
+	if l.conn == nil {
+		if l.conn, err = l.store.dial(ctx); err != nil {
+			cancel()
+			return func() {}, err
+		}
+	}
+	l.conn.ctx = ctx
+	return cancel, nil
+}
+
+const mostAttempts = 3
+
+// alone is a transaction with one member. It is repeated after a deadlock, and after a connection that was lost before the commit: then
+// nothing happened.
+func (l *lane) alone(m *group.Member) {
+	var err error
+	for range mostAttempts {
+		var gone, repeat bool
+		if gone, repeat, err = l.tryAlone(m); gone {
+			return
+		}
+		if !repeat {
+			break
+		}
+	}
+	m.Answer(err)
+}
+
+func (l *lane) tryAlone(m *group.Member) (gone, repeat bool, err error) {
+	cancel, err := l.ready()
+	if err != nil {
+		return false, false, err
+	}
+	defer cancel()
+	c := l.conn
+	now, err := c.begin("BEGIN", m.Rows)
+	if err != nil {
+		c.rollback()
+		return false, again(err) || c.lost, err
+	}
+	attempt := m.Turn(c, now)
+	if attempt.Gone || attempt.Err != nil || c.broken != nil {
+		fault := c.broken
+		c.rollback()
+		if attempt.Err == nil {
+			attempt.Err = fault
+		}
+		return attempt.Gone, fault != nil && (again(fault) || c.lost), attempt.Err
+	}
+	if !c.wrote {
+		c.rollback()
+		return false, false, nil
+	}
+	err = l.commit()
+	return false, errors.Is(err, errUndone), err
+}
+
+// together is a transaction with many members: their functions run at the same time, their reads go out together round by round, their
+// writes in one batch. If anything fails, none of it happened and each member runs again, alone.
+func (l *lane) together(members []*group.Member) {
+	slices.SortFunc(members, func(a, b *group.Member) int { return cmp.Compare(a.Rows[0], b.Rows[0]) })
+	attempts, err := l.tryTogether(members)
+	void := errors.Is(err, errUndone)
+	for i, m := range members {
+		switch {
+		case attempts != nil && attempts[i].Gone:
+		case void:
+			l.alone(m)
+		case err != nil: // nobody knows whether it was written: doing it again might do it twice
+			m.Answer(err)
+		case errors.Is(attempts[i].Err, errAlone):
+			l.alone(m)
+		default:
+			m.Answer(attempts[i].Err)
+		}
+	}
+}
+
+func (l *lane) tryTogether(members []*group.Member) ([]group.Attempt, error) {
+	cancel, err := l.ready()
+	if err != nil {
+		return nil, errUndone
+	}
+	defer cancel()
+	c := l.conn
+	var rows []int64
+	for _, m := range members {
+		rows = append(rows, m.Rows...)
+	}
+	slices.Sort(rows)
+	now, err := c.begin("BEGIN", rows)
+	if err != nil {
+		c.rollback()
+		return nil, errUndone
+	}
+	g := newGathering(c, members)
+	attempts := g.run(now)
+	var writes []sqldb.Write
+	for i := range members {
+		if attempts[i].Err == nil {
+			writes = append(writes, g.seats[i].writes...)
+		}
+	}
+	if c.broken != nil || c.Apply(writes) != nil {
+		c.rollback()
+		return attempts, errUndone
+	}
+	if !c.wrote {
+		c.rollback()
+		return attempts, nil
+	}
+	return attempts, l.commit()
+}
+
+// errUndone says for certain that a commit did not happen: the same may be done again.
+var errUndone = errors.New("the commit did not happen")
+
+// commit writes a nonce and commits. If the connection is lost meanwhile, the nonce tells what became of it.
+func (l *lane) commit() error {
+	id := make([]byte, 16)
+	rand.Read(id)
+	nonce := hex.EncodeToString(id)
+	c := l.conn
+	c.tell("COMMIT")
+	batch := &pgx.Batch{}
+	batch.Queue(noteCommit, nonce)
+	batch.Queue("COMMIT")
+	results := c.pg.SendBatch(c.ctx, batch)
+	_, err := results.Exec()
+	if err == nil {
+		tag, cerr := results.Exec()
+		if err = cerr; err == nil {
+			if err = checkCommit(tag); err == nil {
+				results.Close()
+				return nil
+			}
+		}
+	}
+	results.Close()
+	if !c.pg.IsClosed() && sqlState(err) != "" {
+		c.rollback()
+		return errors.Join(errUndone, explain("commit", err))
+	}
+	c.lost = true
+	return l.settle(nonce, err)
+}
+
+const (
+	noteCommit = `INSERT INTO commits (nonce, at) VALUES ($1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)`
+	dropNotes  = `DELETE FROM commits WHERE at < (extract(epoch FROM clock_timestamp()) * 1000000)::bigint - 3600000000`
+)
+
+// settle finds out what became of a commit whose answer was lost. It writes the same nonce itself: if that is taken, the commit happened; if
+// it goes in, the commit did not happen and never will, because it would find the nonce taken. The database makes us wait while the lost
+// one is still under way.
+func (l *lane) settle(nonce string, lost error) error {
+	deadline := time.Now().Add(l.store.options.Patience)
+	for {
+		ctx, cancel := context.WithDeadline(context.Background(), deadline)
+		c, err := l.store.dial(ctx)
+		if err == nil {
+			_, err = c.pg.Exec(ctx, noteCommit, nonce)
+			c.close()
+		}
+		expired := ctx.Err() != nil
+		if err != nil && !expired && !isTaken(err) {
+			pause(ctx, 50*time.Millisecond)
+		}
+		cancel()
+		switch {
+		case err == nil:
+			return errors.Join(errUndone, explain("commit", lost))
+		case isTaken(err):
+			return nil
+		case expired:
+			return &holdshort.Error{Code: holdshort.StoreUnavailable, Op: "commit", Message: "the connection was lost and the database does not answer: whether it was written is not known",
+				Err: lost, Hint: "look before you repeat it"}
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// housekeep saves the mark now and then, and drops old nonces. Nobody waits for it.
+func (l *lane) housekeep() {
+	now := l.store.options.Clock()
+	if l.store.db.Mark.Due(now) && l.store.db.Mark.Claim(now) {
+		l.store.marking.Go(l.store.saveMark)
+	}
+	if l.conn != nil && !l.conn.lost && now.Sub(l.cleaned) > 10*time.Minute {
+		l.cleaned = now
+		cancel, err := l.ready()
+		if err == nil {
+			l.conn.pg.Exec(l.conn.ctx, dropNotes)
+			cancel()
+		}
+	}
+}

@@ -1,0 +1,244 @@
+// Package postgres keeps everything in PostgreSQL, for many nodes at once: row locks by name, leases with fencing, grouped commits.
+// It may import the root package, store, its internals and the PostgreSQL driver.
+package postgres
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/store"
+	"github.com/holdshort/holdshort/store/internal/keyfile"
+	"github.com/holdshort/holdshort/store/internal/sqldb"
+)
+
+var _ store.Store = (*Store)(nil)
+
+// Options of Open. KeyringFile is required: the keys live outside the database, and every node has the same.
+type Options struct {
+	// KeyringFile is made at first start if it is not there, readable by its owner only.
+	KeyringFile string
+	// MarkFile remembers how far the database had come. Default: the keyring's path with ".mark".
+	MarkFile string
+	// Codec encodes payloads. Default: none, payloads are stored as they are.
+	Codec store.Codec
+	// Encrypt seals payloads under the keyring when Codec is nil. Default: false.
+	Encrypt bool
+	// NoMigrate refuses an older schema instead of migrating it. Default: false.
+	NoMigrate bool
+	// MaxGroup is how many transactions share a commit at most; 1 means none does. Default: 256.
+	MaxGroup int
+	// Lanes is how many connections commit at once. Default: 4.
+	Lanes int
+	// Readers is how many views run at once. Default: 4.
+	Readers int
+	// Patience is how long a transaction may take before the database counts as gone. Default: 30s.
+	Patience time.Duration
+	// Clock is this process's time, for the skew that Health shows. Transactions have the database's. Default: time.Now.
+	Clock func() time.Time
+	// OnStatement is told each statement of a write transaction before it is sent: for traces and tests. Default: none.
+	OnStatement func(text string)
+	// Logger. Default: slog.Default().
+	Logger *slog.Logger
+
+	migrations []sqldb.Migration
+}
+
+func (o Options) withDefaults() Options {
+	if o.MarkFile == "" {
+		o.MarkFile = o.KeyringFile + ".mark"
+	}
+	if o.MaxGroup <= 0 {
+		o.MaxGroup = 256
+	}
+	if o.Lanes <= 0 {
+		o.Lanes = 4
+	}
+	if o.Readers <= 0 {
+		o.Readers = 4
+	}
+	if o.Patience <= 0 {
+		o.Patience = 30 * time.Second
+	}
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	if o.migrations == nil {
+		o.migrations = sqldb.Migrations(sqldb.Postgres)
+	}
+	return o
+}
+
+// Store is one node's view of the database.
+type Store struct {
+	db       sqldb.DB
+	options  Options
+	config   *pgx.ConnConfig
+	pool     *pgxpool.Pool // views
+	lanes    *lanes        // writes
+	bell     *bell
+	clock    sqldb.Clock
+	lockBase uint64 // so that two schemas of one database do not share lock numbers
+	marking  sync.WaitGroup
+	closed   atomic.Bool
+}
+
+// Open connects, migrates, and checks that this is the database that the mark knows.
+func Open(ctx context.Context, url string, options Options) (*Store, error) {
+	if options.KeyringFile == "" {
+		return nil, &holdshort.Error{Code: holdshort.Invalid, Field: "keyring", Op: "open the PostgreSQL store", Message: "no keyring is configured",
+			Hint: "name a keyring file outside the database; the same one on every node"}
+	}
+	s := &Store{options: options.withDefaults()}
+	if err := s.configure(url); err != nil {
+		return nil, err
+	}
+	if err := s.open(ctx); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// configure takes the settings that the promises need, whatever the server's defaults are.
+func (s *Store) configure(url string) error {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return &holdshort.Error{Code: holdshort.Invalid, Field: "store", Op: "read the store's URL", Message: "it is not a PostgreSQL URL",
+			Hint: "postgres://user@host:5432/database"} // not the cause: it would show the password
+	}
+	config.MaxConns = int32(s.options.Readers)
+	config.ConnConfig.ConnectTimeout = 10 * time.Second
+	for name, value := range map[string]string{"application_name": "holdshort", "synchronous_commit": "on", "default_transaction_isolation": "read committed",
+		"statement_timeout": milliseconds(s.options.Patience), "idle_in_transaction_session_timeout": milliseconds(2 * s.options.Patience), "timezone": "UTC"} {
+		config.ConnConfig.RuntimeParams[name] = value
+	}
+	s.config = config.ConnConfig.Copy()
+	s.pool, err = pgxpool.NewWithConfig(context.Background(), config)
+	return err
+}
+
+func (s *Store) open(ctx context.Context) error {
+	conn, err := s.dial(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.close()
+	if err := s.greet(conn); err != nil {
+		return err
+	}
+	if err := s.migrate(conn); err != nil {
+		return err
+	}
+	if err := s.unlockKeyring(conn); err != nil {
+		return err
+	}
+	o := s.options
+	s.db.Dialect, s.db.Clock, s.db.Backend, s.db.Codec = sqldb.Postgres, o.Clock, s, o.Codec
+	if o.Encrypt && o.Codec == nil {
+		if s.db.Codec, err = store.Sealed(s.db.Keyring); err != nil {
+			return err
+		}
+	}
+	if s.db.Mark, err = sqldb.OpenMark(o.MarkFile); err != nil {
+		return err
+	}
+	if err := s.identify(conn); err != nil {
+		return err
+	}
+	s.bell = newBell(s)
+	s.bell.start()
+	s.lanes = newLanes(s)
+	s.lanes.start()
+	return nil
+}
+
+func (s *Store) unlockKeyring(conn *conn) error {
+	return conn.transact("BEGIN", func(time.Time) error {
+		known, err := sqldb.KnownKey(conn)
+		if err != nil {
+			return err
+		}
+		if known == "" && !keyfile.Exists(s.options.KeyringFile) {
+			s.db.Keyring, err = keyfile.Create(s.options.KeyringFile)
+		} else {
+			s.db.Keyring, err = keyfile.Load(s.options.KeyringFile)
+		}
+		if err != nil {
+			return err
+		}
+		return sqldb.RememberKey(conn, known, s.db.Keyring)
+	})
+}
+
+func (s *Store) identify(conn *conn) error {
+	err := conn.transact("BEGIN", func(now time.Time) error {
+		if err := conn.Exec("LOCK TABLE meta IN SHARE ROW EXCLUSIVE MODE"); err != nil { // two nodes that start at once agree on the instance
+			return err
+		}
+		return s.db.Identify(conn, now, true)
+	})
+	if err != nil {
+		return err
+	}
+	if reason := s.db.Quarantine(); reason != "" {
+		s.options.Logger.Error("store is quarantined: nothing runs", "reason", reason, "hint", "holdshort doctor --accept-restore")
+	}
+	return s.db.Recognised(s.options.Clock())
+}
+
+// System is for the loops.
+func (s *Store) System() store.System { return &s.db }
+
+// Wake carries hints between nodes.
+func (s *Store) Wake() store.Wake { return s.bell }
+
+// Durable is true: every commit waits for the write-ahead log.
+func (s *Store) Durable() bool { return true }
+
+// Keyring signs and verifies decisions.
+func (s *Store) Keyring() *holdshort.Keyring { return s.db.Keyring }
+
+// Quarantine is the reason why nothing may run, or "".
+func (s *Store) Quarantine() string { return s.db.Quarantine() }
+
+// Close finishes what is under way and lets go of the connections.
+func (s *Store) Close() error {
+	if !s.closed.CompareAndSwap(false, true) {
+		return nil
+	}
+	if s.lanes != nil {
+		s.lanes.stop()
+		s.saveMark()
+	}
+	s.marking.Wait()
+	if s.bell != nil {
+		s.bell.stop()
+	}
+	s.pool.Close()
+	return nil
+}
+
+func (s *Store) saveMark() {
+	if s.db.Quarantine() != "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), s.options.Patience)
+	defer cancel()
+	position, err := s.db.Position(ctx)
+	if err == nil {
+		err = s.db.Mark.Advance(position, s.options.Clock())
+	}
+	if err != nil {
+		s.options.Logger.Warn("save the store's mark", "error", err)
+	}
+}
