@@ -2,7 +2,6 @@ package holdshort
 
 import (
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/json"
 	"hash"
 	"slices"
@@ -47,30 +46,19 @@ func (e Event) StreamOf() string {
 // Hash covers the whole event except its position, which is given after it was written, under the tenant it belongs to. Each field is
 // written as its length in eight bytes, big-endian, and its bytes, in this order, behind the name of the format.
 func (e Event) Hash(tenant TenantID) [32]byte {
-	h := sha256.New()
-	writeField(h, "holdshort-event-1")
-	writeField(h, string(tenant))
-	writeField(h, string(e.ID))
-	writeField(h, e.Type)
-	writeField(h, e.Stream)
-	writeNumber(h, e.Seq)
-	writeField(h, string(e.Prev))
-	writeNumber(h, e.At.UnixMicro())
-	for _, s := range []string{string(e.Session), string(e.Run), string(e.Request), e.Trace, e.Flow, e.Actor, e.Channel, e.Code, string(e.Data)} {
-		writeField(h, s)
+	b := make([]byte, 0, 640)
+	b = appendField(b, "holdshort-event-1")
+	b = appendField(b, string(tenant))
+	b = appendField(b, string(e.ID))
+	b = appendField(b, e.Type)
+	b = appendField(b, e.Stream)
+	b = appendNumber(b, e.Seq)
+	b = appendField(b, string(e.Prev))
+	b = appendNumber(b, e.At.UnixMicro())
+	for _, s := range [...]string{string(e.Session), string(e.Run), string(e.Request), e.Trace, e.Flow, e.Actor, e.Channel, e.Code, string(e.Data)} {
+		b = appendField(b, s)
 	}
-	return [32]byte(h.Sum(nil))
-}
-
-func writeField(h hash.Hash, s string) {
-	writeNumber(h, int64(len(s)))
-	h.Write([]byte(s))
-}
-
-func writeNumber(h hash.Hash, n int64) {
-	var b [8]byte
-	binary.BigEndian.PutUint64(b[:], uint64(n))
-	h.Write(b[:])
+	return sha256.Sum256(b)
 }
 
 // Seal is a signed root over every event since the seal before it, so that a whole stream cannot vanish unnoticed.
@@ -87,38 +75,34 @@ type Seal struct {
 
 // Message is what the signature covers.
 func (s Seal) Message() []byte {
-	h := sha256.New()
-	writeField(h, "holdshort-seal-1")
-	writeNumber(h, s.Number)
-	writeNumber(h, s.From)
-	writeNumber(h, s.To)
-	writeField(h, string(s.Root))
-	writeField(h, string(s.Prev))
-	writeNumber(h, s.At.UnixMicro())
-	writeField(h, s.KeyID)
-	return h.Sum(nil)
+	b := appendField(nil, "holdshort-seal-1")
+	b = appendNumber(appendNumber(appendNumber(b, s.Number), s.From), s.To)
+	b = appendField(appendField(b, string(s.Root)), string(s.Prev))
+	b = appendField(appendNumber(b, s.At.UnixMicro()), s.KeyID)
+	sum := sha256.Sum256(b)
+	return sum[:]
 }
 
 // Hash is what the next seal carries: it covers the signature too.
 func (s Seal) Hash() []byte {
-	h := sha256.New()
-	writeField(h, string(s.Message()))
-	writeField(h, string(s.Signature))
-	return h.Sum(nil)
+	sum := sha256.Sum256(appendField(appendField(nil, string(s.Message())), string(s.Signature)))
+	return sum[:]
 }
 
 // Root gathers the events of a seal, in the order of their positions.
-type Root struct{ h hash.Hash }
+type Root struct {
+	h       hash.Hash
+	scratch []byte
+}
 
 // Add takes the next event's position, tenant and hash.
 func (r *Root) Add(position int64, tenant TenantID, eventHash [32]byte) {
 	if r.h == nil {
 		r.h = sha256.New()
-		writeField(r.h, "holdshort-root-1")
+		r.h.Write(appendField(nil, "holdshort-root-1"))
 	}
-	writeNumber(r.h, position)
-	writeField(r.h, string(tenant))
-	r.h.Write(eventHash[:])
+	r.scratch = append(appendField(appendNumber(r.scratch[:0], position), string(tenant)), eventHash[:]...)
+	r.h.Write(r.scratch)
 }
 
 // Sum is the root of what was added.

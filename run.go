@@ -90,6 +90,7 @@ type Run struct {
 	Lease       Lease           `json:"-"`
 	Claims      int             `json:"-"` // claims since it last made progress; too many and it is held
 	Attempt     int             `json:"attempt"`
+	Pruned      bool            `json:"pruned,omitempty"` // its journal is gone: it cannot be retried; set by the store
 	CreatedAt   time.Time       `json:"created_at"`
 	UpdatedAt   time.Time       `json:"updated_at"`
 	EndedAt     time.Time       `json:"ended_at,omitzero"`
@@ -99,6 +100,9 @@ type Run struct {
 func (r Run) Apply(input RunInput, now time.Time) (Run, error) {
 	if r.Held != nil && (input == RunClaim || input == RunComplete || input == RunSuspend || input == RunFail) {
 		return r, &Error{Code: WrongState, Message: "run is held: " + string(r.Held.Code), Hint: "retry or cancel it"}
+	}
+	if r.Pruned && input == RunRetry {
+		return r, &Error{Code: WrongState, Message: "the run's journal was pruned: a retry would do everything again", Hint: "start a new run"}
 	}
 	to, err := runMachine.next(r.Status, input)
 	if err != nil {

@@ -4,6 +4,8 @@ package sqlite
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -86,6 +88,10 @@ func Open(ctx context.Context, path string, options Options) (*Store, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, &holdshort.Error{Code: holdshort.StoreReadOnly, Op: "open " + path, Err: err, Hint: "check the folder's rights"}
 	}
+	path, err := resolve(path) // one file, one lock, whatever it is called
+	if err != nil {
+		return nil, &holdshort.Error{Code: holdshort.StoreReadOnly, Op: "open " + path, Err: err, Hint: "check the path of the store"}
+	}
 	lock, err := acquireLock(path + ".lock")
 	if err != nil {
 		return nil, err
@@ -125,6 +131,16 @@ func OpenReadOnly(ctx context.Context, path string, options Options) (*Store, er
 		return nil, err
 	}
 	return s, nil
+}
+
+// resolve follows links, those of the folder when the file is not there yet.
+func resolve(path string) (string, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return real, err
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+	return filepath.Join(dir, filepath.Base(path)), err
 }
 
 func (s *Store) open(ctx context.Context) error {
@@ -266,8 +282,7 @@ func (s *Store) Close() error {
 	if !s.closed.CompareAndSwap(false, true) {
 		return nil
 	}
-	if s.writer != nil {
-		s.writer.stop()
+	if s.writer != nil && s.writer.stop() {
 		s.saveMark()
 	}
 	if s.readers != nil {
@@ -286,11 +301,12 @@ func (s *Store) Close() error {
 	return err
 }
 
+// saveMark reads on the writer's own connection: it must not wait for a view.
 func (s *Store) saveMark() {
-	if s.readers == nil || s.db.Quarantine() != "" {
+	if s.db.Quarantine() != "" {
 		return
 	}
-	position, err := s.db.Position(context.Background())
+	position, err := sqldb.ReadPosition(s.writer.conn)
 	if err == nil {
 		err = s.db.Mark.Advance(position, s.now())
 	}

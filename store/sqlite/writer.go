@@ -14,30 +14,34 @@ import (
 // one gathers. Members run one after the other, each in its own savepoint and in its caller's goroutine, and nobody is answered before
 // COMMIT returned.
 type writer struct {
-	store  *Store
-	conn   *conn
-	queue  chan *group.Member
-	mu     sync.RWMutex // closed and queue: a sender holds it for reading
-	closed bool
-	done   chan struct{}
+	store           *Store
+	conn            *conn
+	queue           chan *group.Member
+	mu              sync.RWMutex // closed and queue: a sender holds it for reading
+	started, closed bool
+	done            chan struct{}
 }
 
 func newWriter(s *Store, c *conn) *writer {
 	return &writer{store: s, conn: c, queue: make(chan *group.Member, 1024), done: make(chan struct{})}
 }
 
-func (w *writer) start() { go w.loop() }
+func (w *writer) start() {
+	w.started = true
+	go w.loop()
+}
 
-// stop lets those who are queued finish.
-func (w *writer) stop() {
+// stop lets those who are queued finish, and says whether it had ever started.
+func (w *writer) stop() bool {
 	w.mu.Lock()
-	started := !w.closed && w.store.readers != nil
+	started := w.started && !w.closed
 	w.closed = true
 	w.mu.Unlock()
 	if started {
 		close(w.queue)
 		<-w.done
 	}
+	return started
 }
 
 // submit runs fn as a member of some group and returns what became of it.

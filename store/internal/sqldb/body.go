@@ -18,16 +18,16 @@ func (tx *Tx) encode(noun, id string, payload any) ([]byte, error) {
 	encoder := json.NewEncoder(&buffer)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(payload); err != nil {
-		return nil, &holdshort.Error{Code: holdshort.Invalid, Op: "store " + noun + " " + clip(id), Message: "its payload is not valid JSON", Err: err,
-			Hint: "send JSON values only: no NaN, no infinity, no broken raw messages"}
+		return nil, tx.refuse(&holdshort.Error{Code: holdshort.Invalid, Op: "store " + noun + " " + clip(id), Message: "its payload is not valid JSON", Err: err,
+			Hint: "send JSON values only: no NaN, no infinity, no broken raw messages"})
 	}
 	return tx.seal(noun, id, bytes.TrimSuffix(buffer.Bytes(), []byte{'\n'}))
 }
 
 func (tx *Tx) seal(noun, id string, raw []byte) ([]byte, error) {
 	if len(raw) > store.MaxBody {
-		return nil, &holdshort.Error{Code: holdshort.TooLarge, Op: "store " + noun + " " + clip(id),
-			Message: fmt.Sprintf("its payload has %d bytes, the limit is %d", len(raw), store.MaxBody), Hint: "store large content elsewhere and keep a reference"}
+		return nil, tx.refuse(&holdshort.Error{Code: holdshort.TooLarge, Op: "store " + noun + " " + clip(id),
+			Message: fmt.Sprintf("its payload has %d bytes, the limit is %d", len(raw), store.MaxBody), Hint: "store large content elsewhere and keep a reference"})
 	}
 	if len(raw) == 0 {
 		return []byte{}, nil // empty stays empty: that is how an erased payload looks
@@ -37,7 +37,7 @@ func (tx *Tx) seal(noun, id string, raw []byte) ([]byte, error) {
 	}
 	sealed, err := tx.db.Codec.Encode(tx.place(noun, id), raw)
 	if err != nil {
-		return nil, &holdshort.Error{Code: holdshort.Internal, Op: "encode " + noun + " " + clip(id), Message: "the payload codec refused", Err: err}
+		return nil, tx.refuse(&holdshort.Error{Code: holdshort.Internal, Op: "encode " + noun + " " + clip(id), Message: "the payload codec refused", Err: err})
 	}
 	return sealed, nil
 }
@@ -66,6 +66,19 @@ func (tx *Tx) unseal(noun, id string, stored []byte) ([]byte, error) {
 }
 
 func (tx *Tx) place(noun, id string) string { return string(tx.tenant) + "/" + noun + "/" + id }
+
+// refuse dooms the transaction: a write that was not taken must not be missing from what is committed, whatever the function makes of it.
+func (tx *Tx) refuse(err error) error {
+	if err != nil && tx.fault == nil {
+		tx.fault = err
+	}
+	return err
+}
+
+func (tx *Tx) texts(noun string, values ...string) error { return tx.refuse(texts(noun, values...)) }
+func (tx *Tx) required(noun string, values ...string) error {
+	return tx.refuse(required(noun, values...))
+}
 
 // texts refuses what one of the databases could not keep as it is: NUL, broken UTF-8, and names without end.
 func texts(noun string, values ...string) error {

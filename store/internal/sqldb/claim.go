@@ -10,7 +10,7 @@ import (
 	"github.com/holdshort/holdshort/store"
 )
 
-// A claim has two steps. First it picks candidates, a share of each tenant's oldest, without locking: fairness needs a look at all. Then it
+// A claim has two steps. First it picks candidates, tenants in turn, without locking: fairness needs a look at all. Then it
 // locks those that are still free, skipping what another node has just locked, and hands them out in one transaction.
 type claim[T any] struct {
 	table, columns, ready string // ready: the condition on a free row
@@ -72,26 +72,19 @@ func (c claim[T]) candidates(conn Conn, now time.Time) ([]any, error) {
 	if c.filter != "" {
 		condition += " AND " + c.filter
 	}
-	s := dynamic(`SELECT o.tenant, o.id FROM tenants t JOIN `+c.table+` o ON o.tenant = t.id AND o.id IN
-			(SELECT id FROM `+c.table+` o WHERE tenant = t.id AND `+condition+` ORDER BY `+c.order+` LIMIT ?) LIMIT ?`,
-		`SELECT o.tenant, o.id FROM tenants t CROSS JOIN LATERAL
-			(SELECT tenant, id FROM `+c.table+` o WHERE tenant = t.id AND `+condition+` ORDER BY `+c.order+` LIMIT ?) o LIMIT ?`)
-	pick := func(share int) ([]any, error) {
-		var names []any
-		args := append(append(c.moments(now), c.args...), int64(share), int64(c.limit))
-		err := q.read(s, args, func(scan func(...any) error) error {
-			var tenant, id string
-			err := scan(&tenant, &id)
-			names = append(names, tenant, id)
-			return err
-		})
-		return names, err
-	}
-	share := max(c.limit/int(max(tenants, 1)), 1)
-	names, err := pick(share)
-	if err == nil && tenants > 1 && len(names)/2 < c.limit && len(names)/2 >= share {
-		return pick(c.limit)
-	}
+	s := dynamic(`SELECT tenant, id FROM (SELECT o.tenant, o.id, row_number() OVER (PARTITION BY o.tenant ORDER BY `+c.order+`) AS turn
+			FROM tenants t CROSS JOIN `+c.table+` o ON o.tenant = t.id AND o.id IN
+				(SELECT id FROM `+c.table+` o WHERE tenant = t.id AND `+condition+` ORDER BY `+c.order+` LIMIT ?)) AS ready ORDER BY turn, id LIMIT ?`,
+		`SELECT tenant, id FROM (SELECT o.*, row_number() OVER (PARTITION BY o.tenant ORDER BY `+c.order+`) AS turn FROM tenants t CROSS JOIN LATERAL
+			(SELECT * FROM `+c.table+` o WHERE tenant = t.id AND `+condition+` ORDER BY `+c.order+` LIMIT ?) o) AS ready ORDER BY turn, id LIMIT ?`)
+	var names []any
+	args := append(append(c.moments(now), c.args...), turns(c.limit, tenants), int64(c.limit))
+	err = q.read(s, args, func(scan func(...any) error) error {
+		var tenant, id string
+		err := scan(&tenant, &id)
+		names = append(names, tenant, id)
+		return err
+	})
 	return names, err
 }
 
@@ -108,6 +101,11 @@ func (c claim[T]) hand(db *DB, conn Conn, now time.Time, names []any, fn func(st
 		err error
 	}
 	txs := map[holdshort.TenantID]*Tx{}
+	defer func() {
+		for _, tx := range txs {
+			tx.End()
+		}
+	}()
 	var rows []found
 	err := conn.Query(s, append(c.moments(now), names...), func(scan func(...any) error) error {
 		var tenant holdshort.TenantID

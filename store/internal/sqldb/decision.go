@@ -67,7 +67,7 @@ func (tx *Tx) AddVote(v holdshort.Vote) error {
 
 func (tx *Tx) addDecision(d holdshort.Decision, vote bool, lost error) error {
 	id := string(d.ID)
-	if err := required("decision", id, string(d.RequestID), d.Actor.ID, d.Nonce, d.KeyID, d.MAC); err != nil {
+	if err := tx.required("decision", id, string(d.RequestID), d.Actor.ID, d.Nonce, d.KeyID, d.MAC); err != nil {
 		return err
 	}
 	body, err := tx.encode("decision", id, decisionBody{Action: d.Action, Actor: d.Actor, Message: d.Message, OptionIDs: d.OptionIDs, Value: d.Value,
@@ -80,7 +80,7 @@ func (tx *Tx) addDecision(d holdshort.Decision, vote bool, lost error) error {
 }
 
 func (tx *Tx) UseDecision(id holdshort.DecisionID, callID, operationID string) error {
-	if err := required("decision use", string(id), callID, operationID); err != nil {
+	if err := tx.required("decision use", string(id), callID, operationID); err != nil {
 		return err
 	}
 	return tx.write(Write{Statement: insertUse, Want: 1, Args: []any{string(tx.tenant), string(id), callID, operationID, micros(tx.now)},

@@ -57,10 +57,10 @@ func (tx *Tx) scanDelivery(scan func(...any) error) (d holdshort.Delivery, id st
 
 func (tx *Tx) PutDelivery(d holdshort.Delivery) error {
 	id := string(d.ID)
-	if err := required("delivery", id, d.Key, string(d.Status), d.Channel); err != nil {
+	if err := tx.required("delivery", id, d.Key, string(d.Status), d.Channel); err != nil {
 		return err
 	}
-	if err := texts("delivery", string(d.SessionID), d.Lease.Owner); err != nil {
+	if err := tx.texts("delivery", string(d.SessionID), d.Lease.Owner); err != nil {
 		return err
 	}
 	body, err := tx.encode("delivery", id, deliveryBody{Address: d.Address, Run: d.RunID, Request: d.RequestID, Body: d.Body, Attempt: d.Attempt,

@@ -9,14 +9,17 @@ import (
 
 var _ store.System = (*DB)(nil)
 
-// Each tenant gets a share of what is due, so that one with a hundred thousand due timers does not keep the others waiting.
+// Tenants take turns: everybody's oldest first, then everybody's second. So one with a hundred thousand due timers does not keep the others
+// waiting, and gets all that the others leave.
 var (
-	selectDue = different(`SELECT d.tenant, d.kind, d.subject, d.key, d.due_at FROM tenants t JOIN timers d
-			ON d.tenant = t.id AND (d.kind, d.subject, d.key) IN
-				(SELECT kind, subject, key FROM timers WHERE tenant = t.id AND due_at <= ? ORDER BY due_at LIMIT ?)
-			ORDER BY d.due_at LIMIT ?`,
-		`SELECT d.tenant, d.kind, d.subject, d.key, d.due_at FROM tenants t CROSS JOIN LATERAL
-			(SELECT * FROM timers WHERE tenant = t.id AND due_at <= ? ORDER BY due_at LIMIT ?) d ORDER BY d.due_at LIMIT ?`)
+	selectDue = different(`SELECT tenant, kind, subject, key, due_at FROM (SELECT d.tenant, d.kind, d.subject, d.key, d.due_at,
+				row_number() OVER (PARTITION BY d.tenant ORDER BY d.due_at) AS turn
+			FROM tenants t CROSS JOIN timers d ON d.tenant = t.id AND (d.kind, d.subject, d.key) IN
+				(SELECT kind, subject, key FROM timers WHERE tenant = t.id AND due_at <= ? ORDER BY due_at LIMIT ?))
+			AS due ORDER BY turn, due_at LIMIT ?`,
+		`SELECT tenant, kind, subject, key, due_at FROM (SELECT d.*, row_number() OVER (PARTITION BY d.tenant ORDER BY d.due_at) AS turn
+			FROM tenants t CROSS JOIN LATERAL (SELECT * FROM timers WHERE tenant = t.id AND due_at <= ? ORDER BY due_at LIMIT ?) d)
+			AS due ORDER BY turn, due_at LIMIT ?`)
 	selectNext = statement(`SELECT COALESCE(MIN(due), 0) FROM (SELECT (SELECT MIN(due_at) FROM timers WHERE tenant = t.id) AS due FROM tenants t) AS firsts`)
 	tenantsN   = statement(`SELECT COUNT(*) FROM tenants`)
 )
@@ -38,16 +41,9 @@ func (db *DB) DueTimers(ctx context.Context, limit int) (due []store.Due, next t
 		if err != nil {
 			return err
 		}
-		share := max(limit/int(max(tenants, 1)), 1)
-		if err := readDue(q, now, share, limit, &due); err != nil {
+		due, err = readDue(q, now, turns(limit, tenants), limit)
+		if err != nil {
 			return err
-		}
-		// A share may be less than what is left for those who have much: fill up when the others had little.
-		if len(due) < limit && tenants > 1 && int64(len(due)) >= int64(share) {
-			due = nil
-			if err := readDue(q, now, limit, limit, &due); err != nil {
-				return err
-			}
 		}
 		at, err := readNumber(q, selectNext)
 		next = fromMicros(at)
@@ -56,15 +52,23 @@ func (db *DB) DueTimers(ctx context.Context, limit int) (due []store.Due, next t
 	return due, next, err
 }
 
-func readDue(q queryer, now time.Time, share, limit int, due *[]store.Due) error {
-	return q.read(selectDue, []any{micros(now), int64(share), int64(limit)}, func(scan func(...any) error) error {
+// turns is how many rows of each tenant are looked at: all that could be handed out, unless there are very many tenants.
+func turns(limit int, tenants int64) int64 {
+	const mostRows = 20_000
+	return min(int64(limit), max(mostRows/max(tenants, 1), 1))
+}
+
+func readDue(q queryer, now time.Time, turns int64, limit int) ([]store.Due, error) {
+	var due []store.Due
+	err := q.read(selectDue, []any{micros(now), turns, int64(limit)}, func(scan func(...any) error) error {
 		var d store.Due
 		var at int64
 		if err := scan(&d.Tenant, &d.Timer.Kind, &d.Timer.Subject, &d.Timer.Key, &at); err != nil {
 			return err
 		}
 		d.Timer.DueAt = fromMicros(at)
-		*due = append(*due, d)
+		due = append(due, d)
 		return nil
 	})
+	return due, err
 }

@@ -39,9 +39,9 @@ func (tx *Tx) newStream(stream string) {
 
 func (tx *Tx) AddEvent(e holdshort.Event) error {
 	if err := holdshort.CheckEvent(e); err != nil {
-		return err
+		return tx.refuse(err)
 	}
-	if err := texts("event", string(e.Session), string(e.Run), string(e.Request), e.Trace, e.Flow, e.Actor, e.Channel, e.Code); err != nil {
+	if err := tx.texts("event", string(e.Session), string(e.Run), string(e.Request), e.Trace, e.Flow, e.Actor, e.Channel, e.Code); err != nil {
 		return err
 	}
 	if err := tx.usable(); err != nil {
@@ -150,7 +150,7 @@ func (tx *Tx) Events(q store.EventQuery) (store.Events, error) {
 }
 
 func (tx *Tx) AddBody(session holdshort.SessionID, run holdshort.RunID, body []byte) (string, error) {
-	if err := texts("body", string(session), string(run)); err != nil {
+	if err := tx.texts("body", string(session), string(run)); err != nil {
 		return "", err
 	}
 	salt := make([]byte, 16)

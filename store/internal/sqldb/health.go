@@ -125,8 +125,11 @@ func (db *DB) AcceptRestore(ctx context.Context, by holdshort.Actor) error {
 func (db *DB) Position(ctx context.Context) (int64, error) {
 	var n int64
 	err := db.Backend.Snapshot(ctx, func(conn Conn, _ time.Time) (err error) {
-		n, err = readNumber(bare{conn}, lastPosition)
+		n, err = ReadPosition(conn)
 		return err
 	})
 	return n, err
 }
+
+// ReadPosition asks over a connection that the caller has.
+func ReadPosition(conn Conn) (int64, error) { return readNumber(bare{conn}, lastPosition) }

@@ -47,10 +47,10 @@ func (tx *Tx) scanInbound(scan func(...any) error) (in holdshort.Inbound, id str
 
 func (tx *Tx) PutInbound(in holdshort.Inbound) error {
 	id := string(in.ID)
-	if err := required("inbound message", id, in.Channel, in.Key, in.BodyHash); err != nil {
+	if err := tx.required("inbound message", id, in.Channel, in.Key, in.BodyHash); err != nil {
 		return err
 	}
-	if err := texts("inbound message", in.Address, string(in.SessionID)); err != nil {
+	if err := tx.texts("inbound message", in.Address, string(in.SessionID)); err != nil {
 		return err
 	}
 	body, err := tx.encode("inbound", id, inboundBody{Message: in.MessageID, Run: in.RunID, Result: in.Result, Body: in.Body})
@@ -75,7 +75,7 @@ func (tx *Tx) Replay(scope, key string) (store.Replay, error) {
 }
 
 func (tx *Tx) AddReplay(r store.Replay) error {
-	if err := required("replay", r.Scope, r.Key, r.BodyHash); err != nil {
+	if err := tx.required("replay", r.Scope, r.Key, r.BodyHash); err != nil {
 		return err
 	}
 	body, err := tx.seal("replay", r.Scope+"/"+r.Key, r.Answer)

@@ -37,10 +37,10 @@ func (tx *Tx) Journal(run holdshort.RunID) ([]holdshort.JournalEntry, error) {
 func journalPlace(e holdshort.JournalEntry) string { return string(e.RunID) + "/" + e.Key }
 
 func (tx *Tx) AddJournal(e holdshort.JournalEntry) error {
-	if err := required("journal entry", string(e.RunID), e.Key, e.Kind); err != nil {
+	if err := tx.required("journal entry", string(e.RunID), e.Key, e.Kind); err != nil {
 		return err
 	}
-	if err := texts("journal entry", e.Hash); err != nil {
+	if err := tx.texts("journal entry", e.Hash); err != nil {
 		return err
 	}
 	body, err := tx.encode("journal", journalPlace(e), journalBody{Outcome: e.Outcome, Error: e.Error})

@@ -173,7 +173,8 @@ func (db *DB) Identify(conn Conn, now time.Time, joined bool) error {
 		rand.Read(id)
 		note.Instance = "ins_" + hex.EncodeToString(id)
 	}
-	reason, note := db.Mark.recognise(note, fresh || joined)
+	// A store that died before it wrote its first mark has no event either: nothing can be missing from it.
+	reason, note := db.Mark.recognise(note, fresh || joined || note.Position == 0)
 	db.quarantine.Store(&reason)
 	db.identity = note
 	if reason != "" {

@@ -44,10 +44,10 @@ func (tx *Tx) scanMessage(scan func(...any) error) (m holdshort.Message, id stri
 
 func (tx *Tx) PutMessage(m holdshort.Message) error {
 	id := string(m.ID)
-	if err := required("message", id, string(m.SessionID)); err != nil {
+	if err := tx.required("message", id, string(m.SessionID)); err != nil {
 		return err
 	}
-	if err := texts("message", m.ExternalID); err != nil {
+	if err := tx.texts("message", m.ExternalID); err != nil {
 		return err
 	}
 	body, err := tx.encode("message", id, messageBody{Role: m.Role, Type: m.Type, Parts: m.Parts, Run: m.RunID, Request: m.RequestID, ModelVisible: m.ModelVisible})

@@ -46,20 +46,20 @@ func scanOperation(scan func(...any) error) (o holdshort.Operation, id string, e
 
 // PutOperation never changes which tool and arguments an operation is of: the update does not name them.
 func (tx *Tx) PutOperation(o holdshort.Operation) error {
-	if err := required("operation", o.ID, o.StepID, o.Capability, o.ArgsHash, string(o.Status), o.Nonce); err != nil {
+	if err := tx.required("operation", o.ID, o.StepID, o.Capability, o.ArgsHash, string(o.Status), o.Nonce); err != nil {
 		return err
 	}
-	if err := texts("operation", string(o.RunID), string(o.RequestID), o.ResultHash); err != nil {
+	if err := tx.texts("operation", string(o.RunID), string(o.RequestID), o.ResultHash); err != nil {
 		return err
 	}
 	external := ""
 	if len(o.ExternalIDs) > 0 {
 		raw, err := json.Marshal(o.ExternalIDs)
 		if err != nil {
-			return err
+			return tx.refuse(err)
 		}
 		external = string(raw)
-		if err := texts("operation", external); err != nil {
+		if err := tx.texts("operation", external); err != nil {
 			return err
 		}
 	}
@@ -75,10 +75,10 @@ var (
 )
 
 func (tx *Tx) SetTimer(t holdshort.Timer) error {
-	if err := required("timer", string(t.Kind), t.Subject); err != nil {
+	if err := tx.required("timer", string(t.Kind), t.Subject); err != nil {
 		return err
 	}
-	if err := texts("timer", t.Key); err != nil {
+	if err := tx.texts("timer", t.Key); err != nil {
 		return err
 	}
 	return tx.write(Write{Statement: setTimer, Args: []any{string(tx.tenant), string(t.Kind), t.Subject, t.Key, micros(t.DueAt)}, Want: 1})

@@ -14,6 +14,7 @@ import (
 var (
 	endedRuns = statement(`SELECT r.tenant, r.id FROM runs r WHERE r.pruned = ? AND r.ended_at > 0 AND r.ended_at <= ? AND NOT EXISTS
 		(SELECT 1 FROM operations o WHERE o.tenant = r.tenant AND o.run_id = r.id AND (o.status = 'started' OR o.status = 'unknown' AND o.settled = 0))
+		AND NOT EXISTS (SELECT 1 FROM requests q WHERE q.tenant = r.tenant AND q.run_id = r.id AND q.run_id <> '' AND q.status = 'open')
 		ORDER BY r.ended_at LIMIT ?`)
 	pruneJournal   = statement(`DELETE FROM journal WHERE tenant = ? AND run_id = ?`)
 	markPruned     = statement(`UPDATE runs SET pruned = 1 WHERE tenant = ? AND id = ? AND pruned = 0`)
@@ -27,12 +28,14 @@ var (
 	countJournal   = statement(`SELECT COUNT(*) FROM journal WHERE tenant = ? AND run_id = ?`)
 
 	oldMessages = statement(`SELECT m.tenant, m.id FROM messages m WHERE m.created_at <= ? AND m.pinned = 0 AND NOT EXISTS
-		(SELECT 1 FROM runs r WHERE r.tenant = m.tenant AND r.session_id = m.session_id AND r.session_id <> '' AND r.ended_at = 0)
+		(SELECT 1 FROM runs r WHERE r.tenant = m.tenant AND r.session_id = m.session_id AND r.session_id <> '' AND (r.ended_at = 0 OR r.ended_at > ?))
 		ORDER BY m.created_at LIMIT ?`)
-	pruneMessage  = statement(`DELETE FROM messages WHERE tenant = ? AND id = ?`)
-	oldReplays    = statement(`SELECT tenant, scope, key FROM replays WHERE at <= ? ORDER BY at LIMIT ?`)
-	pruneReplay   = statement(`DELETE FROM replays WHERE tenant = ? AND scope = ? AND key = ?`)
-	oldInbound    = statement(`SELECT tenant, id FROM inbound WHERE routed = 1 AND at <= ? ORDER BY at LIMIT ?`)
+	pruneMessage = statement(`DELETE FROM messages WHERE tenant = ? AND id = ?`)
+	oldReplays   = statement(`SELECT tenant, scope, key FROM replays WHERE at <= ? ORDER BY at LIMIT ?`)
+	pruneReplay  = statement(`DELETE FROM replays WHERE tenant = ? AND scope = ? AND key = ?`)
+	oldInbound   = statement(`SELECT i.tenant, i.id FROM inbound i WHERE i.routed = 1 AND i.at <= ? AND NOT EXISTS
+		(SELECT 1 FROM runs r WHERE r.tenant = i.tenant AND r.session_id = i.session_id AND r.session_id <> '' AND (r.ended_at = 0 OR r.ended_at > ?))
+		ORDER BY i.at LIMIT ?`)
 	pruneInbound  = statement(`DELETE FROM inbound WHERE tenant = ? AND id = ?`)
 	oldDeliveries = statement(`SELECT tenant, id FROM outbox WHERE closed_at > 0 AND closed_at <= ? ORDER BY closed_at LIMIT ?`)
 	pruneDelivery = statement(`DELETE FROM outbox WHERE tenant = ? AND id = ?`)
@@ -147,8 +150,10 @@ func pruneRecords(conn Conn, _, before time.Time, limit int, out *store.Pruned) 
 	return nil
 }
 
-func pruneRows(conn Conn, find, drop *Statement, columns int, before time.Time, limit int, count *int64) error {
-	rows, err := names(conn, find, columns, micros(before), int64(limit))
+// pruneRows drops what find gives; find takes the moment as often as it names it, then the limit.
+func pruneRows(conn Conn, find, drop *Statement, columns, moments int, before time.Time, limit int, count *int64) error {
+	args := []any{micros(before), micros(before)}[:moments]
+	rows, err := names(conn, find, columns, append(args, int64(limit))...)
 	if err != nil {
 		return err
 	}
@@ -161,19 +166,19 @@ func pruneRows(conn Conn, find, drop *Statement, columns int, before time.Time, 
 }
 
 func pruneMessages(conn Conn, _, before time.Time, limit int, out *store.Pruned) error {
-	return pruneRows(conn, oldMessages, pruneMessage, 2, before, limit, &out.Messages)
+	return pruneRows(conn, oldMessages, pruneMessage, 2, 2, before, limit, &out.Messages)
 }
 
 func pruneInbounds(conn Conn, _, before time.Time, limit int, out *store.Pruned) error {
-	return pruneRows(conn, oldInbound, pruneInbound, 2, before, limit, &out.Inbound)
+	return pruneRows(conn, oldInbound, pruneInbound, 2, 2, before, limit, &out.Inbound)
 }
 
 func pruneReplays(conn Conn, _, before time.Time, limit int, out *store.Pruned) error {
-	return pruneRows(conn, oldReplays, pruneReplay, 3, before, limit, &out.Replays)
+	return pruneRows(conn, oldReplays, pruneReplay, 3, 1, before, limit, &out.Replays)
 }
 
 func pruneDeliveries(conn Conn, _, before time.Time, limit int, out *store.Pruned) error {
-	return pruneRows(conn, oldDeliveries, pruneDelivery, 2, before, limit, &out.Deliveries)
+	return pruneRows(conn, oldDeliveries, pruneDelivery, 2, 1, before, limit, &out.Deliveries)
 }
 
 // pruneEvents cuts whole sealed stretches and signs a note of it. The last seal of what is cut stays: the next one continues it.

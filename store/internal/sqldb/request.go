@@ -113,14 +113,14 @@ func (tx *Tx) scanRequest(scan func(...any) error) (r holdshort.Request, id stri
 
 func (tx *Tx) PutRequest(r holdshort.Request) error {
 	id := string(r.ID)
-	if err := required("request", id, string(r.Status), string(r.Kind)); err != nil {
+	if err := tx.required("request", id, string(r.Status), string(r.Kind)); err != nil {
 		return err
 	}
-	if err := texts("request", string(r.SessionID), string(r.RunID), r.OriginStepID, r.Assignee); err != nil {
+	if err := tx.texts("request", string(r.SessionID), string(r.RunID), r.OriginStepID, r.Assignee); err != nil {
 		return err
 	}
 	if !utf8.ValidString(r.Question) {
-		return &holdshort.Error{Code: holdshort.Invalid, Op: "store request " + id, Field: "question", Message: "the question is not text", Hint: "send UTF-8"}
+		return tx.refuse(&holdshort.Error{Code: holdshort.Invalid, Op: "store request " + id, Field: "question", Message: "the question is not text", Hint: "send UTF-8"})
 	}
 	priority := r.Priority
 	if priority == "" {
@@ -128,7 +128,7 @@ func (tx *Tx) PutRequest(r holdshort.Request) error {
 	}
 	urgency := slices.Index(urgencies, priority)
 	if urgency < 0 {
-		return &holdshort.Error{Code: holdshort.Invalid, Op: "store request " + id, Field: "priority", Message: "unknown priority", Hint: "use low, normal, high or critical"}
+		return tx.refuse(&holdshort.Error{Code: holdshort.Invalid, Op: "store request " + id, Field: "priority", Message: "unknown priority", Hint: "use low, normal, high or critical"})
 	}
 	body, err := tx.encode("request", id, requestBody{Outcome: r.Outcome, Reasks: r.Reasks, AskedAt: micros(r.AskedAt), ExpiresAt: micros(r.ExpiresAt),
 		CancelReason: r.CancelReason})

@@ -49,7 +49,7 @@ func (tx *Tx) scanRun(scan func(...any) error) (run holdshort.Run, id string, er
 	if err != nil {
 		return run, id, err
 	}
-	run.ID = holdshort.RunID(id)
+	run.ID, run.Pruned = holdshort.RunID(id), pruned > 0
 	run.Lease.Until, run.CreatedAt, run.UpdatedAt, run.EndedAt = fromMicros(until), fromMicros(created), fromMicros(updated), fromMicros(ended)
 	if heldCode != "" {
 		run.Held = &holdshort.Hold{Code: holdshort.Code(heldCode), Since: fromMicros(heldSince)}
@@ -78,10 +78,10 @@ var runStatuses = []holdshort.RunStatus{holdshort.RunQueued, holdshort.RunRunnin
 
 func (tx *Tx) PutRun(run holdshort.Run) error {
 	id := string(run.ID)
-	if err := required("run", id, string(run.Status), run.Flow); err != nil {
+	if err := tx.required("run", id, string(run.Status), run.Flow); err != nil {
 		return err
 	}
-	if err := texts("run", string(run.SessionID), run.Agent, run.Lease.Owner); err != nil {
+	if err := tx.texts("run", string(run.SessionID), run.Agent, run.Lease.Owner); err != nil {
 		return err
 	}
 	body, err := tx.encode("run", id, runBody{Result: run.Result, Error: run.Error, Attempt: run.Attempt})
@@ -106,7 +106,7 @@ func (tx *Tx) PutRun(run holdshort.Run) error {
 }
 
 func (tx *Tx) HoldRun(id holdshort.RunID, hold holdshort.Hold) error {
-	if err := required("run", string(id), string(hold.Code)); err != nil {
+	if err := tx.required("run", string(id), string(hold.Code)); err != nil {
 		return err
 	}
 	return tx.write(Write{Statement: holdRun, Args: []any{string(hold.Code), micros(hold.Since), string(tx.tenant), string(id)}, Want: 1,

@@ -56,10 +56,10 @@ func (tx *Tx) scanSession(scan func(...any) error) (s holdshort.Session, id stri
 
 func (tx *Tx) PutSession(s holdshort.Session) error {
 	id := string(s.ID)
-	if err := required("session", id, string(s.Mode)); err != nil {
+	if err := tx.required("session", id, string(s.Mode)); err != nil {
 		return err
 	}
-	if err := texts("session", s.Channel, s.Address); err != nil {
+	if err := tx.texts("session", s.Channel, s.Address); err != nil {
 		return err
 	}
 	body, err := tx.encode("session", id, sessionBody{User: s.User, Agent: s.Agent, Flow: s.Flow, Language: s.Language, ActiveRun: s.ActiveRun, Prompt: s.Prompt,

@@ -39,6 +39,9 @@ func (tx *Tx) Tenant() holdshort.TenantID { return tx.tenant }
 // Finish ends the transaction's function: it gives the writes that are still to be applied. A fault that the function did not return is
 // returned here: nobody can ignore it.
 func (tx *Tx) Finish() ([]Write, error) {
+	if tx.fault != nil {
+		return nil, tx.fault
+	}
 	if err := tx.chain(); err != nil {
 		return nil, err
 	}

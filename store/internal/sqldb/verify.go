@@ -28,6 +28,7 @@ type verifier struct {
 	db      *DB
 	ctx     context.Context
 	verdict store.Verdict
+	cut     pruning // the signed note of the last pruning
 }
 
 func (db *DB) Verify(ctx context.Context) (store.Verdict, error) {
@@ -90,7 +91,7 @@ func (v *verifier) prunings() error {
 			}
 			var p pruning
 			if json.Unmarshal(e.Data, &p) == nil && p.Through == through && v.db.Keyring.VerifySeal(p.KeyID, p.message(), p.Signature) == nil {
-				signed = true
+				signed, v.cut = true, p
 			}
 			return nil
 		})
@@ -219,6 +220,8 @@ func (v *verifier) nextSeal(conn Conn, current holdshort.Seal) (next holdshort.S
 	switch {
 	case first && v.verdict.PrunedTo == 0 && (next.Number != 1 || next.From != 1):
 		v.fault(at, "the first seals are missing")
+	case first && v.verdict.PrunedTo > 0 && (next.Number != v.cut.Seal || !bytes.Equal(next.Hash(), v.cut.SealHash)):
+		v.fault(at, "it is not the seal that the last pruning kept")
 	case !first && (next.Number != current.Number+1 || next.From != current.To+1):
 		v.fault(at, "seals between %d and %d are missing", current.Number, next.Number)
 	case !first && !bytes.Equal(next.Prev, current.Hash()):
