@@ -177,7 +177,7 @@ func (db *DB) ClaimRuns(ctx context.Context, want store.RunClaim, fn func(store.
 		args = append(args, f.Flow, int64(f.Version))
 	}
 	return claim[holdshort.Run]{
-		times: 1, table: "runs", columns: runColumns, order: "lease_until, id", limit: want.Limit,
+		times: 1, table: "runs", columns: runColumns, order: "o.lease_until, o.id", limit: want.Limit,
 		ready:  "status IN ('queued', 'running') AND held_code = '' AND lease_until <= ?",
 		filter: "(" + strings.Join(flows, " OR ") + ")", args: args,
 		scan: (*Tx).scanRun,
@@ -198,7 +198,7 @@ func (db *DB) ClaimDeliveries(ctx context.Context, want store.DeliveryClaim, fn 
 		args[i] = c
 	}
 	return claim[holdshort.Delivery]{
-		times: 2, table: "outbox", columns: deliveryColumns, order: "due_at, id", limit: want.Limit,
+		times: 2, table: "outbox", columns: deliveryColumns, order: "o.due_at, o.id", limit: want.Limit,
 		ready: `status IN ('queued', 'sending', 'parked') AND lease_until <= ? AND due_at <= ? AND (ordered = 0 OR NOT EXISTS
 			(SELECT 1 FROM outbox b WHERE b.tenant = o.tenant AND b.session_id = o.session_id AND b.ordered = 1 AND b.seq < o.seq
 			AND b.status IN ('queued', 'sending')))`,

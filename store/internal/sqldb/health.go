@@ -31,6 +31,7 @@ var (
 func (db *DB) Health(ctx context.Context) (store.Health, error) {
 	h := store.Health{Driver: db.Dialect.Name, Quarantine: db.Quarantine()}
 	err := db.Backend.Snapshot(ctx, func(conn Conn, now time.Time) error {
+		h.ClockSkew = now.Sub(db.Clock()).Round(time.Millisecond)
 		q := bare{conn}
 		state, err := CheckSchema(conn, Migrations(db.Dialect))
 		if err != nil {
@@ -54,7 +55,6 @@ func (db *DB) Health(ctx context.Context) (store.Health, error) {
 			return err
 		}
 		h.SealedAt = last.At
-		h.ClockSkew = now.Sub(db.Clock()).Round(time.Millisecond)
 		return nil
 	})
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/store"
 )
 
 //go:embed migrations
@@ -84,6 +85,18 @@ func (s SchemaState) Version() int {
 		return 0
 	}
 	return s.Applied[len(s.Applied)-1].Number
+}
+
+// Public gives the state as callers see it.
+func (s SchemaState) Public() store.Schema {
+	public := func(in []Migration) []store.Migration {
+		out := make([]store.Migration, len(in))
+		for i, m := range in {
+			out[i] = store.Migration{Number: m.Number, Name: m.Name, SQL: m.SQL}
+		}
+		return out
+	}
+	return store.Schema{Applied: public(s.Applied), Pending: public(s.Pending)}
 }
 
 // CheckSchema compares the database with what this build knows. A newer one is refused, and so is one that is not what its migrations made.
