@@ -67,7 +67,7 @@ func (c *conn) close() error {
 	return errors.Join(c.sql.Close(), c.db.Close())
 }
 
-// Exec runs a text that is not prepared: BEGIN and its kin, and migrations.
+// Exec runs a text that is not prepared: migrations.
 func (c *conn) Exec(text string) error {
 	if c.onStatement != nil {
 		c.onStatement(text)
@@ -75,6 +75,28 @@ func (c *conn) Exec(text string) error {
 	_, err := c.sql.ExecContext(context.Background(), text)
 	return err
 }
+
+// control runs BEGIN and its kin, prepared: a group says them for every member.
+func (c *conn) control(s *sqldb.Statement) error {
+	if c.onStatement != nil {
+		c.onStatement(s.Text(sqldb.SQLite))
+	}
+	p, err := c.prepare(s)
+	if err == nil {
+		_, err = p.ExecContext(context.Background())
+	}
+	return err
+}
+
+var (
+	beginRead  = sqldb.Text("BEGIN")
+	beginWrite = sqldb.Text("BEGIN IMMEDIATE")
+	commit     = sqldb.Text("COMMIT")
+	rollback   = sqldb.Text("ROLLBACK")
+	savepoint  = sqldb.Text("SAVEPOINT member")
+	release    = sqldb.Text("RELEASE member")
+	rollbackTo = sqldb.Text("ROLLBACK TO member")
+)
 
 func (c *conn) prepare(s *sqldb.Statement) (*sql.Stmt, error) {
 	for len(c.prepared) <= s.Number {
@@ -167,15 +189,15 @@ func (c *conn) fail(op string, err error) error {
 }
 
 // transact runs fn between begin and COMMIT, or ROLLBACK if it fails.
-func (c *conn) transact(begin string, fn func() error) (err error) {
+func (c *conn) transact(begin *sqldb.Statement, fn func() error) (err error) {
 	c.broken = nil
-	if err := c.Exec(begin); err != nil {
+	if err := c.control(begin); err != nil {
 		return explain("begin", err)
 	}
 	done := false
 	defer func() {
 		if !done {
-			c.Exec("ROLLBACK") // also when fn panics; the database does it by itself if this fails
+			c.control(rollback) // also when fn panics; the database does it by itself if this fails
 		}
 	}()
 	if err := fn(); err != nil {
@@ -184,7 +206,7 @@ func (c *conn) transact(begin string, fn func() error) (err error) {
 	if c.broken != nil {
 		return c.broken
 	}
-	if err := c.Exec("COMMIT"); err != nil {
+	if err := c.control(commit); err != nil {
 		return explain("commit", err)
 	}
 	done = true

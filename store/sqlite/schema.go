@@ -22,7 +22,7 @@ func Schema(ctx context.Context, path string) (store.Schema, error) {
 	}
 	defer conn.close()
 	var state sqldb.SchemaState
-	err = conn.transact("BEGIN", func() (err error) {
+	err = conn.transact(beginRead, func() (err error) {
 		state, err = sqldb.CheckSchema(conn, known)
 		return err
 	})

@@ -185,7 +185,7 @@ func (s *Store) prepare() error {
 // migrate brings the schema up to date. The file lock keeps everybody else out.
 func (s *Store) migrate(ctx context.Context, conn *conn) error {
 	for more := true; more; {
-		err := conn.transact("BEGIN IMMEDIATE", func() error {
+		err := conn.transact(beginWrite, func() error {
 			state, err := sqldb.CheckSchema(conn, s.options.migrations)
 			if err != nil {
 				return err
@@ -219,11 +219,11 @@ func (s *Store) unlockKeyring(conn *conn) error {
 	if err != nil {
 		return err
 	}
-	return conn.transact("BEGIN IMMEDIATE", func() error { return sqldb.RememberKey(conn, known, s.db.Keyring) })
+	return conn.transact(beginWrite, func() error { return sqldb.RememberKey(conn, known, s.db.Keyring) })
 }
 
 func (s *Store) identify(ctx context.Context, conn *conn) error {
-	err := conn.transact("BEGIN IMMEDIATE", func() error {
+	err := conn.transact(beginWrite, func() error {
 		at, err := sqldb.NewestEvent(conn)
 		if err != nil {
 			return err

@@ -76,7 +76,7 @@ func (s *Store) Snapshot(ctx context.Context, fn func(conn sqldb.Conn, now time.
 	defer s.readers.give(c)
 	c.ctx = ctx
 	defer func() { c.ctx = context.Background() }()
-	return c.transact("BEGIN", func() error { return fn(c, s.now()) })
+	return c.transact(beginRead, func() error { return fn(c, s.now()) })
 }
 
 // View runs fn over one state of what is committed.

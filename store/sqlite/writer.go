@@ -105,7 +105,7 @@ func (w *writer) loop() {
 // alone is a transaction with one member.
 func (w *writer) alone(m *group.Member) {
 	var attempt group.Attempt
-	err := w.conn.transact("BEGIN IMMEDIATE", func() error {
+	err := w.conn.transact(beginWrite, func() error {
 		attempt = m.Turn(w.conn, w.store.now())
 		return attempt.Err
 	})
@@ -117,7 +117,7 @@ func (w *writer) alone(m *group.Member) {
 // together is a transaction with many. If anything happens to it as a whole it is void: each member runs again, alone, once.
 func (w *writer) together(members []*group.Member) {
 	attempts := make([]group.Attempt, len(members))
-	void := w.conn.transact("BEGIN IMMEDIATE", func() error {
+	void := w.conn.transact(beginWrite, func() error {
 		for i, m := range members {
 			var err error
 			if attempts[i], err = w.member(m); err != nil {
@@ -140,7 +140,7 @@ func (w *writer) together(members []*group.Member) {
 // member runs one in its savepoint. The error says that the group cannot go on: after a full disk, say, the database has rolled back by
 // itself, and then there is no savepoint to release.
 func (w *writer) member(m *group.Member) (group.Attempt, error) {
-	if err := w.conn.Exec("SAVEPOINT member"); err != nil {
+	if err := w.conn.control(savepoint); err != nil {
 		return group.Attempt{}, err
 	}
 	attempt := m.Turn(w.conn, w.store.now())
@@ -148,11 +148,11 @@ func (w *writer) member(m *group.Member) (group.Attempt, error) {
 		return attempt, w.conn.broken
 	}
 	if attempt.Err != nil {
-		if err := w.conn.Exec("ROLLBACK TO member"); err != nil {
+		if err := w.conn.control(rollbackTo); err != nil {
 			return attempt, err
 		}
 	}
-	return attempt, w.conn.Exec("RELEASE member")
+	return attempt, w.conn.control(release)
 }
 
 // Exclusive is a member like any other: on SQLite nobody runs beside it anyway.

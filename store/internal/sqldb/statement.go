@@ -23,6 +23,9 @@ func statement(text string) *Statement {
 	return s
 }
 
+// Text makes a statement of a driver's own, to have it prepared like the others.
+func Text(text string) *Statement { return statement(text) }
+
 // different is a statement that the dialects do not share.
 func different(sqlite, postgres string) *Statement {
 	s := statement(sqlite)

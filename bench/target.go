@@ -1,0 +1,167 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/store"
+	"github.com/holdshort/holdshort/store/postgres"
+	"github.com/holdshort/holdshort/store/sqlite"
+)
+
+// Options of a run. The zero value measures a temporary SQLite file for two seconds a row.
+type Options struct {
+	// Store is "" for a temporary SQLite file, sqlite:PATH or postgres://… It must be empty: the bench fills it.
+	Store string
+	// Folder for temporary files. Default: the system's; name one on the disk that you want to measure.
+	Folder string
+	// Duration of each row. Default: 2s.
+	Duration time.Duration
+	// Callers of the commit table. Default: 1, 16, 64, 256.
+	Callers []int
+	// Parked runs; 0 leaves that part out.
+	Parked int
+	// Due timers; 0 leaves that part out.
+	Due int
+	// NoCommits leaves the commit table out.
+	NoCommits bool
+	// Progress is told what is being measured. Default: nobody.
+	Progress func(string)
+}
+
+func (o Options) withDefaults() Options {
+	if o.Duration <= 0 {
+		o.Duration = 2 * time.Second
+	}
+	if len(o.Callers) == 0 {
+		o.Callers = []int{1, 16, 64, 256}
+	}
+	if o.Progress == nil {
+		o.Progress = func(string) {}
+	}
+	return o
+}
+
+// target opens the store under test, again and again, with or without groups.
+type target struct {
+	folder string
+	url    string // of PostgreSQL; "" for SQLite
+	path   string // of SQLite
+}
+
+func newTarget(o Options) (*target, error) {
+	folder, err := os.MkdirTemp(o.Folder, "holdshort-bench-*")
+	if err != nil {
+		return nil, &holdshort.Error{Code: holdshort.StoreUnavailable, Op: "make a temporary folder", Err: err}
+	}
+	t := &target{folder: folder, path: filepath.Join(folder, "bench.db")}
+	switch {
+	case o.Store == "":
+	case strings.HasPrefix(o.Store, "postgres://"), strings.HasPrefix(o.Store, "postgresql://"):
+		t.url = o.Store
+	case strings.HasPrefix(o.Store, "sqlite:"):
+		t.path = strings.TrimPrefix(o.Store, "sqlite:")
+	default:
+		return nil, &holdshort.Error{Code: holdshort.Invalid, Field: "store", Message: "unknown store " + o.Store, Hint: "sqlite:PATH or postgres://…"}
+	}
+	return t, nil
+}
+
+func (t *target) close() { os.RemoveAll(t.folder) }
+
+// open gives the store with groups of at most maxGroup. Without groups PostgreSQL gets a connection for every caller: that is what it would
+// be compared with.
+func (t *target) open(ctx context.Context, maxGroup, callers int) (store.Store, error) {
+	if t.url == "" {
+		s, err := sqlite.Open(ctx, t.path, sqlite.Options{MaxGroup: maxGroup})
+		if err != nil {
+			return nil, err
+		}
+		return s, nil
+	}
+	o := postgres.Options{KeyringFile: filepath.Join(t.folder, "keys"), MaxGroup: maxGroup}
+	if maxGroup == 1 {
+		o.Lanes = min(callers, 64)
+	}
+	s, err := postgres.Open(ctx, t.url, o)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// empty refuses a store that somebody uses.
+func empty(ctx context.Context, s store.Store) error {
+	h, err := s.System().Health(ctx)
+	if err != nil {
+		return err
+	}
+	if h.Tenants > 0 {
+		return &holdshort.Error{Code: holdshort.Conflict, Op: "bench", Message: fmt.Sprintf("the store is not empty: it has %d tenants", h.Tenants), Hint: "name an empty one: the bench fills it"}
+	}
+	return nil
+}
+
+// Run measures.
+func Run(ctx context.Context, options Options) (Report, error) {
+	o := options.withDefaults()
+	report := newReport()
+	t, err := newTarget(o)
+	if err != nil {
+		return report, err
+	}
+	defer t.close()
+	s, err := t.open(ctx, 256, 1)
+	if err != nil {
+		return report, err
+	}
+	err = empty(ctx, s)
+	if err == nil {
+		var h store.Health
+		h, err = s.System().Health(ctx)
+		report.Store, report.Server = h.Driver, h.Server
+	}
+	s.Close()
+	if err != nil {
+		return report, err
+	}
+	if t.url == "" {
+		if report.Fsync, err = measureFsync(filepath.Dir(t.path)); err != nil {
+			return report, err
+		}
+	}
+	for _, part := range []func(context.Context, *target, Options, *Report) error{measureCommits, measureSweep, measureParked} {
+		if err := part(ctx, t, o, &report); err != nil {
+			return report, err
+		}
+	}
+	return report, nil
+}
+
+// measureFsync is the median of a small durable write on the same disk.
+func measureFsync(folder string) (time.Duration, error) {
+	f, err := os.CreateTemp(folder, "fsync-*")
+	if err != nil {
+		return 0, err
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	page := make([]byte, 4096)
+	var times []time.Duration
+	for range 200 {
+		start := time.Now()
+		if _, err := f.Write(page); err != nil {
+			return 0, err
+		}
+		if err := f.Sync(); err != nil {
+			return 0, err
+		}
+		times = append(times, time.Since(start))
+	}
+	return quantile(times, 0.5), nil
+}
