@@ -3,7 +3,7 @@ package holdshort
 import "fmt"
 
 // A machine is a state machine as a table: what is not in it is refused. Tests walk every state with every input, and the pictures in
-// docs/architecture-states.md are drawn from it.
+// docs/architecture.md are drawn from it.
 type machine[S, I ~string] struct {
 	noun   string
 	states []S // in the order of the pictures; the first is the start

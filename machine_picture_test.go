@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "draw the pictures of the state machines into docs/architecture-states.md")
+var update = flag.Bool("update", false, "draw the pictures of the state machines into docs/architecture.md")
 
-const picturePage = "docs/architecture-states.md"
+const picturePage = "docs/architecture.md"
 
 // The pictures are drawn from the tables, so that they cannot say anything else.
 func TestPicturesOfTheMachinesAreUpToDate(t *testing.T) {
