@@ -181,11 +181,11 @@ func (s *Store) unlockKeyring(conn *conn) error {
 }
 
 func (s *Store) identify(conn *conn) error {
-	err := conn.transact("BEGIN", func(now time.Time) error {
+	err := conn.transact("BEGIN", func(time.Time) error {
 		if err := conn.Exec("LOCK TABLE meta IN SHARE ROW EXCLUSIVE MODE"); err != nil { // two nodes that start at once agree on the instance
 			return err
 		}
-		return s.db.Identify(conn, now, true)
+		return s.db.Identify(conn, true)
 	})
 	if err != nil {
 		return err

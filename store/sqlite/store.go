@@ -125,6 +125,10 @@ func OpenReadOnly(ctx context.Context, path string, options Options) (*Store, er
 	if _, err := os.Stat(path); err != nil {
 		return nil, &holdshort.Error{Code: holdshort.NotFound, Op: "open " + path, Message: "there is no such database", Err: err, Hint: "check the path of the store"}
 	}
+	path, err := resolve(path)
+	if err != nil {
+		return nil, &holdshort.Error{Code: holdshort.NotFound, Op: "open " + path, Err: err, Hint: "check the path of the store"}
+	}
 	s := &Store{options: options.withDefaults(path), path: path, readOnly: true}
 	if err := s.openReaders(ctx); err != nil {
 		s.Close()
@@ -229,7 +233,7 @@ func (s *Store) identify(ctx context.Context, conn *conn) error {
 			return err
 		}
 		s.clock.Start(at)
-		return s.db.Identify(conn, s.now(), false)
+		return s.db.Identify(conn, false)
 	})
 	if err != nil {
 		return s.explain(err)
@@ -256,7 +260,17 @@ func (s *Store) openReaders(ctx context.Context) error {
 		if err == nil && len(state.Applied) == 0 {
 			err = &holdshort.Error{Code: holdshort.SchemaOlder, Op: "open " + s.path, Message: "it is not a holdshort database", Hint: "check the path of the store"}
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		known, err := sqldb.KnownKey(conn)
+		if err == nil && s.db.Keyring != nil {
+			err = sqldb.CheckKey(known, s.db.Keyring)
+		}
+		if err != nil {
+			return err
+		}
+		return s.db.Recognise(conn, false)
 	})
 }
 

@@ -126,23 +126,23 @@ func WriteFile(path string, content []byte) error {
 	return dir.Sync()
 }
 
-// recognise compares the database with the mark and gives the reason for a quarantine, or "" and the note to save.
-func (m *Mark) recognise(db markNote, fresh bool) (reason string, note markNote) {
+// suspicion compares the database with the mark and gives the reason for a quarantine, or "". unmarked says that no mark is no reason.
+func (m *Mark) suspicion(db markNote, unmarked bool) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
-	case m.path == "" || fresh && !m.known:
-		return "", db
+	case m.path == "" || !m.known && unmarked:
+		return ""
 	case !m.known:
-		return "the mark beside the keyring is missing: this database may be a copy", db
+		return "the mark beside the keyring is missing: this database may be a copy"
 	case db.Restores > m.note.Restores && db.Instance == m.note.Instance:
-		return "", db // accepted on another node
+		return "" // accepted on another node
 	case db.Instance != m.note.Instance:
-		return fmt.Sprintf("this is database %s, the mark is of %s", db.Instance, m.note.Instance), db
+		return fmt.Sprintf("this is database %s, the mark is of %s", db.Instance, m.note.Instance)
 	case db.Generation < m.note.Generation || db.Position < m.note.Position:
-		return fmt.Sprintf("the database stands at event %d, it had come to %d: it was restored from a backup", db.Position, m.note.Position), db
+		return fmt.Sprintf("the database stands at event %d, it had come to %d: it was restored from a backup", db.Position, m.note.Position)
 	}
-	return "", db
+	return ""
 }
 
 var (
@@ -150,15 +150,15 @@ var (
 	lastEventAt  = statement(`SELECT COALESCE(MAX(at), 0) FROM (SELECT at FROM events ORDER BY pos DESC LIMIT 1) AS newest`)
 )
 
-// Identify finds out whether this is the database that the mark knows. It writes the instance into a new one and counts the opening.
-// A joined store (PostgreSQL) is opened by many nodes: a node without a mark is a new node, not a copy.
-func (db *DB) Identify(conn Conn, now time.Time, joined bool) error {
+// Recognise finds out whether this is the database that the mark knows, without writing anything. A joined store (PostgreSQL) is opened by many
+// nodes: a node without a mark is a new node, not a copy.
+func (db *DB) Recognise(conn Conn, joined bool) error {
 	q := bare{conn}
-	instance, err := readMetaText(q, "instance")
-	if err != nil {
+	var note markNote
+	var err error
+	if note.Instance, err = readMetaText(q, "instance"); err != nil {
 		return err
 	}
-	note := markNote{Instance: instance}
 	for name, into := range map[string]*int64{"restores": &note.Restores, "generation": &note.Generation} {
 		if *into, err = readMeta(q, name); err != nil {
 			return err
@@ -167,32 +167,31 @@ func (db *DB) Identify(conn Conn, now time.Time, joined bool) error {
 	if note.Position, err = readNumber(q, lastPosition); err != nil {
 		return err
 	}
-	fresh := instance == ""
-	if fresh {
+	// A store that died before it wrote its first mark has no event either: nothing can be missing from it.
+	reason := db.Mark.suspicion(note, joined || note.Instance == "" || note.Position == 0)
+	db.quarantine.Store(&reason)
+	db.identity = note
+	return nil
+}
+
+// Identify recognises the database, writes the instance into a new one and counts the opening.
+func (db *DB) Identify(conn Conn, joined bool) error {
+	if err := db.Recognise(conn, joined); err != nil || db.Quarantine() != "" {
+		return err
+	}
+	note := &db.identity
+	var writes []Write
+	if note.Instance == "" {
 		id := make([]byte, 8)
 		rand.Read(id)
 		note.Instance = "ins_" + hex.EncodeToString(id)
-	}
-	// A store that died before it wrote its first mark has no event either: nothing can be missing from it.
-	reason, note := db.Mark.recognise(note, fresh || joined || note.Position == 0)
-	db.quarantine.Store(&reason)
-	db.identity = note
-	if reason != "" {
-		return nil
-	}
-	note.Generation++
-	writes := []Write{writeMeta("generation", strconv.FormatInt(note.Generation, 10))}
-	if fresh {
 		writes = append(writes, writeMeta("instance", note.Instance))
 	}
-	if joined && !fresh {
-		writes, note.Generation = nil, 0 // nodes come and go: only SQLite counts
+	if !joined { // there nodes come and go
+		note.Generation++
+		writes = append(writes, writeMeta("generation", strconv.FormatInt(note.Generation, 10)))
 	}
-	if err := conn.Apply(writes); err != nil {
-		return err
-	}
-	db.identity = note
-	return nil
+	return conn.Apply(writes)
 }
 
 // Recognised saves the mark once what Identify wrote is committed.

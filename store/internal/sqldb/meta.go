@@ -57,14 +57,19 @@ func writeMeta(name, value string) Write {
 // KnownKey is the id of the key that the database was last opened with, "" for a new one.
 func KnownKey(conn Conn) (string, error) { return readMetaText(bare{conn}, "key_id") }
 
-// RememberKey notes the signing key, and refuses a keyring that lacks the one that the database was last opened with.
-func RememberKey(conn Conn, known string, keyring *holdshort.Keyring) error {
-	if known != "" && !slices.Contains(keyring.KeyIDs(), known) {
-		return &holdshort.Error{Code: holdshort.KeyUnknown, Op: "open the keyring", Message: "the database was written under key " + known + ", which the keyring does not have",
-			Hint: "use the keyring that belongs to this database; after a rotation the old keys stay in it"}
-	}
-	if known == keyring.SigningKeyID() {
+// CheckKey refuses a keyring that lacks the key that the database was last opened with.
+func CheckKey(known string, keyring *holdshort.Keyring) error {
+	if known == "" || slices.Contains(keyring.KeyIDs(), known) {
 		return nil
+	}
+	return &holdshort.Error{Code: holdshort.KeyUnknown, Op: "open the keyring", Message: "the database was written under key " + known + ", which the keyring does not have",
+		Hint: "use the keyring that belongs to this database; after a rotation the old keys stay in it"}
+}
+
+// RememberKey checks the keyring and notes which key signs from now on.
+func RememberKey(conn Conn, known string, keyring *holdshort.Keyring) error {
+	if err := CheckKey(known, keyring); err != nil || known == keyring.SigningKeyID() {
+		return err
 	}
 	return conn.Apply([]Write{writeMeta("key_id", keyring.SigningKeyID())})
 }
