@@ -63,6 +63,9 @@ func measureSweep(ctx context.Context, t *target, o Options, report *Report) err
 	return nil
 }
 
+// atOnce is how many expiries are under way: enough to share commits, few enough that a person who decides does not stand behind hundreds.
+const atOnce = 16
+
 // sweep expires what is due, some at a time, until nothing is.
 func sweep(ctx context.Context, s store.Store, result *Sweep) error {
 	for {
@@ -71,9 +74,13 @@ func sweep(ctx context.Context, s store.Store, result *Sweep) error {
 			return err
 		}
 		var wg sync.WaitGroup
-		errs := make([]error, len(due))
-		for i, d := range due {
-			wg.Go(func() { errs[i] = expire(ctx, s, d) })
+		errs := make([]error, atOnce)
+		for worker := range atOnce {
+			wg.Go(func() {
+				for i := worker; i < len(due) && errs[worker] == nil; i += atOnce {
+					errs[worker] = expire(ctx, s, due[i])
+				}
+			})
 		}
 		wg.Wait()
 		if err := errors.Join(errs...); err != nil {

@@ -162,8 +162,13 @@ func (s *Store) open(ctx context.Context) error {
 	return nil
 }
 
+const lockMeta = "LOCK TABLE meta IN SHARE ROW EXCLUSIVE MODE"
+
 func (s *Store) unlockKeyring(conn *conn) error {
 	return conn.transact("BEGIN", func(time.Time) error {
+		if err := conn.Exec(lockMeta); err != nil { // two nodes that start a new database at once must not each make a key
+			return err
+		}
 		known, err := sqldb.KnownKey(conn)
 		if err != nil {
 			return err
@@ -182,7 +187,7 @@ func (s *Store) unlockKeyring(conn *conn) error {
 
 func (s *Store) identify(conn *conn) error {
 	err := conn.transact("BEGIN", func(time.Time) error {
-		if err := conn.Exec("LOCK TABLE meta IN SHARE ROW EXCLUSIVE MODE"); err != nil { // two nodes that start at once agree on the instance
+		if err := conn.Exec(lockMeta); err != nil { // and they must agree on the instance
 			return err
 		}
 		return s.db.Identify(conn, true)
