@@ -91,7 +91,7 @@ type AuditKeeper interface {
 	Seal(ctx context.Context, lease holdshort.Lease, limit int) (*holdshort.Seal, error)
 	// Verify walks streams and seals.
 	Verify(ctx context.Context) (Verdict, error)
-	// Export hands every event and seal to fn, in order, without holding a transaction open.
+	// Export hands every stamped event and every seal to fn, in order, without holding a transaction open.
 	Export(ctx context.Context, fn func(Record) error) error
 }
 

@@ -143,7 +143,7 @@ func (s *Store) open(ctx context.Context) error {
 		return err
 	}
 	o := s.options
-	s.db.Dialect, s.db.Clock, s.db.Backend, s.db.Codec = sqldb.Postgres, o.Clock, s, o.Codec
+	s.db.Dialect, s.db.Migrations, s.db.Clock, s.db.Backend, s.db.Codec = sqldb.Postgres, o.migrations, o.Clock, s, o.Codec
 	if o.Encrypt && o.Codec == nil {
 		if s.db.Codec, err = store.Sealed(s.db.Keyring); err != nil {
 			return err
@@ -237,11 +237,11 @@ func (s *Store) saveMark() {
 	if s.db.Quarantine() != "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), s.options.Patience)
+	ctx, cancel := context.WithTimeout(context.Background(), min(s.options.Patience, 2*time.Second)) // it may lag: nobody waits long for it
 	defer cancel()
-	position, err := s.db.Position(ctx)
+	progress, err := s.db.Progress(ctx)
 	if err == nil {
-		err = s.db.Mark.Advance(position, s.options.Clock())
+		err = s.db.Mark.Advance(progress, s.options.Clock())
 	}
 	if err != nil {
 		s.options.Logger.Warn("save the store's mark", "error", err)

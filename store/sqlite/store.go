@@ -173,7 +173,7 @@ func (s *Store) open(ctx context.Context) error {
 // prepare fills in what both ways of opening share.
 func (s *Store) prepare() error {
 	o := s.options
-	s.db.Dialect, s.db.Clock, s.db.Backend, s.db.Codec = sqldb.SQLite, o.Clock, s, o.Codec
+	s.db.Dialect, s.db.Migrations, s.db.Clock, s.db.Backend, s.db.Codec = sqldb.SQLite, o.migrations, o.Clock, s, o.Codec
 	if o.Encrypt && o.Codec == nil {
 		codec, err := store.Sealed(s.db.Keyring)
 		if err != nil {
@@ -320,9 +320,9 @@ func (s *Store) saveMark() {
 	if s.db.Quarantine() != "" {
 		return
 	}
-	position, err := sqldb.ReadPosition(s.writer.conn)
+	progress, err := sqldb.ReadProgress(s.writer.conn)
 	if err == nil {
-		err = s.db.Mark.Advance(position, s.now())
+		err = s.db.Mark.Advance(progress, s.now())
 	}
 	if err != nil {
 		s.options.Logger.Warn("save the store's mark", "error", err)

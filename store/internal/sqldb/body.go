@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 	"unicode/utf8"
 
@@ -21,7 +22,13 @@ func (tx *Tx) encode(noun, id string, payload any) ([]byte, error) {
 		return nil, tx.refuse(&holdshort.Error{Code: holdshort.Invalid, Op: "store " + noun + " " + clip(id), Message: "its payload is not valid JSON", Err: err,
 			Hint: "send JSON values only: no NaN, no infinity, no broken raw messages"})
 	}
-	return tx.seal(noun, id, bytes.TrimSuffix(buffer.Bytes(), []byte{'\n'}))
+	raw := bytes.TrimSuffix(buffer.Bytes(), []byte{'\n'})
+	// The encoder writes this escape for broken UTF-8 and hardly ever else: only then is it worth a look at every text.
+	if bytes.Contains(raw, []byte(`\ufffd`)) && !validTexts(reflect.ValueOf(payload)) {
+		return nil, tx.refuse(&holdshort.Error{Code: holdshort.Invalid, Op: "store " + noun + " " + clip(id), Message: "a text in it is not UTF-8",
+			Hint: "it would come back as another text: send UTF-8"})
+	}
+	return tx.seal(noun, id, raw)
 }
 
 func (tx *Tx) seal(noun, id string, raw []byte) ([]byte, error) {
@@ -78,6 +85,32 @@ func (tx *Tx) refuse(err error) error {
 func (tx *Tx) texts(noun string, values ...string) error { return tx.refuse(texts(noun, values...)) }
 func (tx *Tx) required(noun string, values ...string) error {
 	return tx.refuse(required(noun, values...))
+}
+
+// validTexts looks at every text inside v.
+func validTexts(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.String:
+		return utf8.ValidString(v.String())
+	case reflect.Pointer, reflect.Interface:
+		return v.IsNil() || validTexts(v.Elem())
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if !validTexts(v.Field(i)) {
+				return false
+			}
+		}
+	case reflect.Slice, reflect.Array:
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			return utf8.Valid(v.Bytes()) // raw JSON
+		}
+		for i := range v.Len() {
+			if !validTexts(v.Index(i)) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // texts refuses what one of the databases could not keep as it is: NUL, broken UTF-8, and names without end.

@@ -213,14 +213,22 @@ func (db *DB) ClaimDeliveries(ctx context.Context, want store.DeliveryClaim, fn 
 
 var (
 	killDelivery = statement(`UPDATE outbox SET status = 'dead', closed_at = ?, revision = revision + 1 WHERE tenant = ? AND id = ?`)
-	unrouted     = statement(`SELECT tenant, channel, address, key FROM inbound WHERE routed = 0 AND at <= ? ORDER BY at LIMIT ?`)
+	unrouted     = different(`SELECT tenant, channel, address, key FROM (SELECT i.*, row_number() OVER (PARTITION BY i.tenant ORDER BY i.at) AS turn
+			FROM tenants t CROSS JOIN inbound i ON i.tenant = t.id AND i.id IN
+				(SELECT id FROM inbound WHERE tenant = t.id AND routed = 0 AND at <= ? ORDER BY at LIMIT ?)) AS waiting ORDER BY turn, at LIMIT ?`,
+		`SELECT tenant, channel, address, key FROM (SELECT i.*, row_number() OVER (PARTITION BY i.tenant ORDER BY i.at) AS turn FROM tenants t CROSS JOIN LATERAL
+			(SELECT * FROM inbound WHERE tenant = t.id AND routed = 0 AND at <= ? ORDER BY at LIMIT ?) i) AS waiting ORDER BY turn, at LIMIT ?`)
 )
 
 func (db *DB) UnroutedInbound(ctx context.Context, before time.Time, limit int) ([]store.InboundRef, error) {
 	var out []store.InboundRef
 	err := db.Backend.Snapshot(ctx, func(conn Conn, _ time.Time) error {
 		out = nil
-		return conn.Query(unrouted, []any{micros(before), int64(limit)}, func(scan func(...any) error) error {
+		tenants, err := readNumber(bare{conn}, tenantsN)
+		if err != nil {
+			return err
+		}
+		return conn.Query(unrouted, []any{micros(before), turns(limit, tenants), int64(limit)}, func(scan func(...any) error) error {
 			var ref store.InboundRef
 			err := scan(&ref.Tenant, &ref.Channel, &ref.Address, &ref.Key)
 			out = append(out, ref)

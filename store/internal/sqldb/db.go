@@ -22,13 +22,14 @@ type Backend interface {
 
 // DB is what both stores share.
 type DB struct {
-	Dialect *Dialect
-	Codec   store.Codec // nil: payloads are stored as they are
-	Keyring *holdshort.Keyring
-	Backend Backend
-	Clock   func() time.Time // this process's, for the skew that Health shows
-	Mark    *Mark
-	tenants tenantSet
+	Dialect    *Dialect
+	Codec      store.Codec // nil: payloads are stored as they are
+	Keyring    *holdshort.Keyring
+	Backend    Backend
+	Migrations []Migration
+	Clock      func() time.Time // this process's, for the skew that Health shows
+	Mark       *Mark
+	tenants    tenantSet
 
 	quarantine atomic.Pointer[string]
 	identity   markNote

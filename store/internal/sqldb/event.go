@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"strings"
 
 	"github.com/holdshort/holdshort"
@@ -41,7 +42,10 @@ func (tx *Tx) AddEvent(e holdshort.Event) error {
 	if err := holdshort.CheckEvent(e); err != nil {
 		return tx.refuse(err)
 	}
-	if err := tx.texts("event", string(e.Session), string(e.Run), string(e.Request), e.Trace, e.Flow, e.Actor, e.Channel, e.Code); err != nil {
+	if err := tx.refuse(checkEvent(e)); err != nil {
+		return err
+	}
+	if err := tx.texts("event", string(e.ID), string(e.Session), string(e.Run), string(e.Request), e.Trace, e.Flow, e.Actor, e.Channel, e.Code); err != nil {
 		return err
 	}
 	if err := tx.usable(); err != nil {
@@ -56,6 +60,25 @@ func (tx *Tx) AddEvent(e holdshort.Event) error {
 	}
 	e.Stream = e.StreamOf()
 	tx.events = append(tx.events, e)
+	return nil
+}
+
+// checkEvent keeps the log readable: streams are told apart by their prefixes, and an export is JSON.
+func checkEvent(e holdshort.Event) error {
+	wrong := func(field, message string) error {
+		return &holdshort.Error{Code: holdshort.Invalid, Op: "add event " + e.Type, Field: field, Message: message}
+	}
+	switch {
+	case e.Run != "" && !strings.HasPrefix(string(e.Run), "run_"):
+		return wrong("run_id", "it is not a run's id")
+	case e.Session != "" && !strings.HasPrefix(string(e.Session), "ses_"):
+		return wrong("session_id", "it is not a session's id")
+	case len(e.Data) > store.MaxText:
+		return &holdshort.Error{Code: holdshort.TooLarge, Op: "add event " + e.Type, Field: "data", Message: "an event holds ids and digests, not content",
+			Hint: "store the content with AddBody and name its digest"}
+	case len(e.Data) > 0 && !json.Valid(e.Data):
+		return wrong("data", "it is not JSON")
+	}
 	return nil
 }
 

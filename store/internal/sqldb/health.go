@@ -3,6 +3,7 @@ package sqldb
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strconv"
 	"time"
 
@@ -11,13 +12,14 @@ import (
 )
 
 var (
+	unstampedN   = different(`SELECT 0`, `SELECT COUNT(*) FROM events WHERE pos IS NULL`)
 	healthCounts = []struct {
 		into      func(*store.Health) *int64
 		statement *Statement
 		timed     bool
 	}{
 		{func(h *store.Health) *int64 { return &h.Position }, lastPosition, false},
-		{func(h *store.Health) *int64 { return &h.Unstamped }, different(`SELECT 0`, `SELECT COUNT(*) FROM events WHERE pos IS NULL`), false},
+		{func(h *store.Health) *int64 { return &h.Unstamped }, unstampedN, false},
 		{func(h *store.Health) *int64 { return &h.Unsealed }, statement(`SELECT COUNT(*) FROM events WHERE pos > (SELECT COALESCE(MAX(to_pos), 0) FROM seals)`), false},
 		{func(h *store.Health) *int64 { return &h.Tenants }, tenantsN, false},
 		{func(h *store.Health) *int64 { return &h.Waiting }, statement(`SELECT COUNT(*) FROM runs WHERE status = 'waiting'`), false},
@@ -33,8 +35,10 @@ func (db *DB) Health(ctx context.Context) (store.Health, error) {
 	err := db.Backend.Snapshot(ctx, func(conn Conn, now time.Time) error {
 		h.ClockSkew = now.Sub(db.Clock()).Round(time.Millisecond)
 		q := bare{conn}
-		state, err := CheckSchema(conn, Migrations(db.Dialect))
-		if err != nil {
+		state, err := CheckSchema(conn, db.Migrations)
+		if errors.Is(err, holdshort.SchemaNewer) { // another node has migrated: this one goes on until it is replaced
+			h.Problems = append(h.Problems, "another node has migrated the database to a newer schema: upgrade this one")
+		} else if err != nil {
 			return err
 		}
 		h.Schema = state.Version()
@@ -106,13 +110,11 @@ func (db *DB) AcceptRestore(ctx context.Context, by holdshort.Actor) error {
 	if err != nil {
 		return err
 	}
-	err = db.Backend.Snapshot(ctx, func(conn Conn, _ time.Time) error {
-		note.Position, err = readNumber(bare{conn}, lastPosition)
-		return err
-	})
+	progress, err := db.Progress(ctx)
 	if err != nil {
 		return err
 	}
+	note.Position, note.Seal = progress.Position, progress.Seal
 	if err := db.Mark.set(note, at); err != nil {
 		return err
 	}
@@ -121,15 +123,20 @@ func (db *DB) AcceptRestore(ctx context.Context, by holdshort.Actor) error {
 	return nil
 }
 
-// Position is how far the log has come.
-func (db *DB) Position(ctx context.Context) (int64, error) {
-	var n int64
+// Progress is how far the log has come.
+func (db *DB) Progress(ctx context.Context) (Progress, error) {
+	var p Progress
 	err := db.Backend.Snapshot(ctx, func(conn Conn, _ time.Time) (err error) {
-		n, err = ReadPosition(conn)
+		p, err = ReadProgress(conn)
 		return err
 	})
-	return n, err
+	return p, err
 }
 
-// ReadPosition asks over a connection that the caller has.
-func ReadPosition(conn Conn) (int64, error) { return readNumber(bare{conn}, lastPosition) }
+// ReadProgress asks over a connection that the caller has.
+func ReadProgress(conn Conn) (p Progress, err error) {
+	if p.Position, err = readNumber(bare{conn}, lastPosition); err == nil {
+		p.Seal, err = readNumber(bare{conn}, lastSealNo)
+	}
+	return p, err
+}

@@ -69,7 +69,7 @@ func (tx *Tx) Replay(scope, key string) (store.Replay, error) {
 			return r, "", err
 		}
 		r.At = fromMicros(at)
-		r.Answer, err = tx.unseal("replay", r.Scope+"/"+r.Key, body)
+		r.Answer, err = tx.unseal("replay", r.Scope+"\x00"+r.Key, body)
 		return r, r.Key, err
 	})
 }
@@ -78,7 +78,7 @@ func (tx *Tx) AddReplay(r store.Replay) error {
 	if err := tx.required("replay", r.Scope, r.Key, r.BodyHash); err != nil {
 		return err
 	}
-	body, err := tx.seal("replay", r.Scope+"/"+r.Key, r.Answer)
+	body, err := tx.seal("replay", r.Scope+"\x00"+r.Key, r.Answer)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package sqldb
 
 import (
 	"encoding/json"
+	"strconv"
 
 	"github.com/holdshort/holdshort"
 )
@@ -34,7 +35,9 @@ func (tx *Tx) Journal(run holdshort.RunID) ([]holdshort.JournalEntry, error) {
 	})
 }
 
-func journalPlace(e holdshort.JournalEntry) string { return string(e.RunID) + "/" + e.Key }
+func journalPlace(e holdshort.JournalEntry) string {
+	return string(e.RunID) + "/" + strconv.Itoa(e.Attempt) + "/" + e.Key
+}
 
 func (tx *Tx) AddJournal(e holdshort.JournalEntry) error {
 	if err := tx.required("journal entry", string(e.RunID), e.Key, e.Kind); err != nil {

@@ -1,6 +1,7 @@
 package sqldb
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -52,6 +53,7 @@ type listing struct {
 	filters []string
 	args    []any
 	order   string
+	name    string // of table and order: a cursor of another list is refused
 	err     error
 }
 
@@ -73,11 +75,12 @@ func (l *listing) keyset(cursor string, descending bool, columns ...string) {
 	if descending {
 		direction, beyond = " DESC", "<"
 	}
+	l.name = l.head[strings.LastIndex(l.head, " ")+1:] + beyond + strings.Join(columns, "+")
 	l.order = " ORDER BY " + strings.Join(columns, direction+", ") + direction
 	if cursor == "" {
 		return
 	}
-	values, err := decodeCursor(cursor, len(columns))
+	values, err := decodeCursor(l.name, cursor, columns)
 	if err != nil {
 		l.err = err
 		return
@@ -113,7 +116,7 @@ func page[T any](tx *Tx, l *listing, limit int, scanRow func(func(...any) error)
 		seen++
 		switch {
 		case seen > limit:
-			out.Next = encodeCursor(position(last))
+			out.Next = encodeCursor(l.name, position(last))
 		case err != nil:
 			out.Corrupt = append(out.Corrupt, id)
 			last = row
@@ -126,38 +129,41 @@ func page[T any](tx *Tx, l *listing, limit int, scanRow func(func(...any) error)
 	return out, err
 }
 
-func encodeCursor(values []any) string {
-	raw, _ := json.Marshal(values)
+func encodeCursor(list string, values []any) string {
+	raw, _ := json.Marshal(append([]any{list}, values...))
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
-func decodeCursor(cursor string, want int) ([]any, error) {
+// decodeCursor takes only what encodeCursor gave for the same list: ids are text, everything else is a number.
+func decodeCursor(list, cursor string, columns []string) ([]any, error) {
 	bad := &holdshort.Error{Code: holdshort.Invalid, Field: "cursor", Message: "the cursor is not one of this list", Hint: "take next_cursor as it was given, or start without one"}
 	raw, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || len(raw) > 1024 {
 		return nil, bad
 	}
-	decoder := json.NewDecoder(strings.NewReader(string(raw)))
+	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
 	var values []any
-	if err := decoder.Decode(&values); err != nil || len(values) != want {
+	if err := decoder.Decode(&values); err != nil || len(values) != 1+len(columns) || values[0] != list {
 		return nil, bad
 	}
+	values = values[1:]
 	for i, v := range values {
-		switch v := v.(type) {
-		case string:
-			if texts("cursor", v) != nil {
+		if columns[i] == "id" {
+			if text, ok := v.(string); !ok || texts("cursor", text) != nil {
 				return nil, bad
 			}
-		case json.Number:
-			n, err := v.Int64()
-			if err != nil {
-				return nil, bad
-			}
-			values[i] = n
-		default:
+			continue
+		}
+		number, ok := v.(json.Number)
+		n, err := number.Int64()
+		if !ok || err != nil {
 			return nil, bad
 		}
+		values[i] = n
+	}
+	if encodeCursor(list, values) != cursor {
+		return nil, bad
 	}
 	return values, nil
 }

@@ -31,6 +31,7 @@ type markNote struct {
 	Restores   int64     `json:"restores"`   // restores that were accepted
 	Generation int64     `json:"generation"` // times it was opened, on SQLite
 	Position   int64     `json:"position"`   // of the newest event
+	Seal       int64     `json:"seal"`       // number of the newest seal
 	At         time.Time `json:"at"`
 }
 
@@ -62,16 +63,26 @@ func (m *Mark) Due(now time.Time) bool {
 	return m.path != "" && m.known && (now.Sub(m.saved) >= time.Second || now.Before(m.saved))
 }
 
-// Advance saves that the database has come to position.
-func (m *Mark) Advance(position int64, now time.Time) error {
+// Progress is how far a database has come.
+type Progress struct{ Position, Seal int64 }
+
+// Advance saves how far the database has come.
+func (m *Mark) Advance(p Progress, now time.Time) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if !m.known || position <= m.note.Position {
+	if !m.known || p.Position <= m.note.Position && p.Seal <= m.note.Seal {
 		m.saved = now
 		return nil
 	}
-	m.note.Position = position
+	m.note.Position, m.note.Seal = max(m.note.Position, p.Position), max(m.note.Seal, p.Seal)
 	return m.save(now)
+}
+
+// come is how far it had come when the mark was last saved.
+func (m *Mark) come() Progress {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return Progress{m.note.Position, m.note.Seal}
 }
 
 func (m *Mark) set(note markNote, now time.Time) error {
@@ -139,7 +150,7 @@ func (m *Mark) suspicion(db markNote, unmarked bool) string {
 		return "" // accepted on another node
 	case db.Instance != m.note.Instance:
 		return fmt.Sprintf("this is database %s, the mark is of %s", db.Instance, m.note.Instance)
-	case db.Generation < m.note.Generation || db.Position < m.note.Position:
+	case db.Generation < m.note.Generation || db.Position < m.note.Position || db.Seal < m.note.Seal:
 		return fmt.Sprintf("the database stands at event %d, it had come to %d: it was restored from a backup", db.Position, m.note.Position)
 	}
 	return ""
@@ -147,6 +158,7 @@ func (m *Mark) suspicion(db markNote, unmarked bool) string {
 
 var (
 	lastPosition = statement(`SELECT COALESCE(MAX(pos), 0) FROM events`)
+	lastSealNo   = statement(`SELECT COALESCE(MAX(number), 0) FROM seals`)
 	lastEventAt  = statement(`SELECT COALESCE(MAX(at), 0) FROM (SELECT at FROM events ORDER BY pos DESC LIMIT 1) AS newest`)
 )
 
@@ -164,9 +176,11 @@ func (db *DB) Recognise(conn Conn, joined bool) error {
 			return err
 		}
 	}
-	if note.Position, err = readNumber(q, lastPosition); err != nil {
+	progress, err := ReadProgress(conn)
+	if err != nil {
 		return err
 	}
+	note.Position, note.Seal = progress.Position, progress.Seal
 	// A store that died before it wrote its first mark has no event either: nothing can be missing from it.
 	reason := db.Mark.suspicion(note, joined || note.Instance == "" || note.Position == 0)
 	db.quarantine.Store(&reason)

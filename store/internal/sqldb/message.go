@@ -1,7 +1,6 @@
 package sqldb
 
 import (
-	"math"
 	"slices"
 
 	"github.com/holdshort/holdshort"
@@ -68,11 +67,7 @@ func (tx *Tx) Messages(q store.MessageQuery) (store.Page[holdshort.Message], err
 		l.keyset(q.Cursor, false, "seq")
 		return page(tx, l, q.Limit, tx.scanMessage, position)
 	}
-	cursor := q.Cursor
-	if cursor == "" {
-		cursor = encodeCursor([]any{int64(math.MaxInt64)})
-	}
-	l.keyset(cursor, true, "seq")
+	l.keyset(q.Cursor, true, "seq")
 	out, err := page(tx, l, q.Limit, tx.scanMessage, position)
 	slices.Reverse(out.Items)
 	return out, err

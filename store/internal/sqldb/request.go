@@ -27,7 +27,7 @@ type requestFixed struct {
 	Expected      holdshort.ExpectedInput `json:"expected"`
 	Options       []holdshort.Option      `json:"options,omitempty"`
 	Schema        json.RawMessage         `json:"schema,omitempty"`
-	Actions       []holdshort.Action      `json:"actions,omitempty"`
+	Actions       []storedAction          `json:"actions,omitempty"`
 	Allowed       []holdshort.Verb        `json:"allowed,omitempty"`
 	Fingerprint   string                  `json:"fingerprint"`
 	Salt          string                  `json:"salt,omitempty"`
@@ -40,6 +40,19 @@ type requestFixed struct {
 	ValidFor      time.Duration           `json:"valid_for,omitempty"`
 	OnTimeout     holdshort.OnTimeout     `json:"on_timeout,omitempty"`
 	OnReject      holdshort.OnReject      `json:"on_reject,omitempty"`
+}
+
+// storedAction is an action that does not turn missing arguments into null.
+type storedAction struct {
+	CallID        string          `json:"call_id"`
+	Tool          string          `json:"tool"`
+	Args          json.RawMessage `json:"args,omitempty"`
+	ArgsHash      string          `json:"args_hash,omitempty"`
+	SchemaHash    string          `json:"schema_hash,omitempty"`
+	NeedsApproval bool            `json:"needs_approval,omitempty"`
+	Editable      []string        `json:"editable,omitempty"`
+	Redacted      []string        `json:"redacted,omitempty"`
+	Blind         []string        `json:"blind,omitempty"`
 }
 
 type requestBody struct {
@@ -96,7 +109,7 @@ func (tx *Tx) scanRequest(scan func(...any) error) (r holdshort.Request, id stri
 	}
 	var f requestFixed
 	var b requestBody
-	if err := tx.decode("request", id, fixed, &f); err != nil {
+	if err := tx.decode("request.fixed", id, fixed, &f); err != nil {
 		return r, id, err
 	}
 	if err := tx.decode("request", id, body, &b); err != nil {
@@ -104,7 +117,10 @@ func (tx *Tx) scanRequest(scan func(...any) error) (r holdshort.Request, id stri
 	}
 	r.Version, r.Code, r.Reason, r.Source, r.PolicySource, r.PolicyVersion, r.Rule = f.Version, f.Code, f.Reason, f.Source, f.PolicySource, f.PolicyVersion, f.Rule
 	r.TraceID, r.FlowVersion, r.ReturnTo, r.Question, r.ExpectedInput = f.Trace, f.FlowVersion, f.ReturnTo, f.Question, f.Expected
-	r.Options, r.Schema, r.Actions, r.Allowed, r.Fingerprint, r.Salt = f.Options, f.Schema, f.Actions, f.Allowed, f.Fingerprint, f.Salt
+	r.Options, r.Schema, r.Allowed, r.Fingerprint, r.Salt = f.Options, f.Schema, f.Allowed, f.Fingerprint, f.Salt
+	for _, a := range f.Actions {
+		r.Actions = append(r.Actions, holdshort.Action(a))
+	}
 	r.Audience, r.Requester, r.Language, r.Context, r.QueueUntil = f.Audience, f.Requester, f.Language, f.Context, fromMicros(f.QueueUntil)
 	r.ExpiresIn, r.ValidFor, r.OnTimeout, r.OnReject = f.ExpiresIn, f.ValidFor, f.OnTimeout, f.OnReject
 	r.Outcome, r.Reasks, r.AskedAt, r.ExpiresAt, r.CancelReason = b.Outcome, b.Reasks, fromMicros(b.AskedAt), fromMicros(b.ExpiresAt), b.CancelReason
@@ -137,9 +153,13 @@ func (tx *Tx) PutRequest(r holdshort.Request) error {
 	}
 	var once []any
 	if r.Revision == 0 {
-		fixed, err := tx.encode("request", id, requestFixed{Version: r.Version, Code: r.Code, Reason: r.Reason, Source: r.Source, PolicySource: r.PolicySource,
+		var actions []storedAction
+		for _, a := range r.Actions {
+			actions = append(actions, storedAction(a))
+		}
+		fixed, err := tx.encode("request.fixed", id, requestFixed{Version: r.Version, Code: r.Code, Reason: r.Reason, Source: r.Source, PolicySource: r.PolicySource,
 			PolicyVersion: r.PolicyVersion, Rule: r.Rule, Trace: r.TraceID, FlowVersion: r.FlowVersion, ReturnTo: r.ReturnTo, Question: r.Question,
-			Expected: r.ExpectedInput, Options: r.Options, Schema: r.Schema, Actions: r.Actions, Allowed: r.Allowed, Fingerprint: r.Fingerprint, Salt: r.Salt,
+			Expected: r.ExpectedInput, Options: r.Options, Schema: r.Schema, Actions: actions, Allowed: r.Allowed, Fingerprint: r.Fingerprint, Salt: r.Salt,
 			Audience: r.Audience, Requester: r.Requester, Language: r.Language, Context: r.Context, QueueUntil: micros(r.QueueUntil), ExpiresIn: r.ExpiresIn,
 			ValidFor: r.ValidFor, OnTimeout: r.OnTimeout, OnReject: r.OnReject})
 		if err != nil {

@@ -59,7 +59,7 @@ func (tx *Tx) scanRun(scan func(...any) error) (run holdshort.Run, id string, er
 	}
 	var f runFixed
 	var b runBody
-	if err := tx.decode("run", id, fixed, &f); err != nil {
+	if err := tx.decode("run.fixed", id, fixed, &f); err != nil {
 		return run, id, err
 	}
 	if err := tx.decode("run", id, body, &b); err != nil {
@@ -90,7 +90,7 @@ func (tx *Tx) PutRun(run holdshort.Run) error {
 	}
 	var once []any
 	if run.Revision == 0 {
-		fixed, err := tx.encode("run", id, runFixed{Parent: run.ParentID, Trace: run.TraceID, User: run.User, Input: run.Input})
+		fixed, err := tx.encode("run.fixed", id, runFixed{Parent: run.ParentID, Trace: run.TraceID, User: run.User, Input: run.Input})
 		if err != nil {
 			return err
 		}

@@ -61,7 +61,7 @@ func (tx *Tx) take() []Write {
 	}
 	writes := tx.pending
 	tx.pending = nil
-	if !tx.db.tenants.known(tx.tenant) {
+	if tx.tenant != holdshort.SystemTenant && !tx.db.tenants.known(tx.tenant) {
 		writes = append([]Write{{Statement: insertTenant, Args: []any{string(tx.tenant), micros(tx.now)}, Want: Any}}, writes...)
 	}
 	return writes

@@ -3,6 +3,7 @@ package sqldb
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -168,6 +169,11 @@ func (v *verifier) seals() error {
 					v.fault(store.Fault{Position: position + 1}, "events %d to %d are missing", position+1, e.Position-1)
 				}
 				position = e.Position
+				if tenants[i] == holdshort.SystemTenant && e.Type == "audit.sealed" {
+					if err := v.logged(conn, e); err != nil {
+						return err
+					}
+				}
 				for seal.To < position { // the seal that covers this event
 					next, ok, err := v.nextSeal(conn, seal)
 					if err != nil {
@@ -230,6 +236,27 @@ func (v *verifier) nextSeal(conn Conn, current holdshort.Seal) (next holdshort.S
 	return next, true, nil
 }
 
+// logged: a seal that the log speaks of must be there, and be that one. Seals before the one that the last pruning kept are gone with it.
+func (v *verifier) logged(conn Conn, e holdshort.Event) error {
+	var said struct {
+		Seal, From, To int64
+		Root           string
+	}
+	if err := json.Unmarshal(e.Data, &said); err != nil || said.Seal < v.cut.Seal {
+		return nil // a changed event shows in its chain and in its seal
+	}
+	found := false
+	err := conn.Query(selectSeals, []any{said.Seal - 1, int64(1)}, func(scan func(...any) error) error {
+		seal, err := scanSeal(scan)
+		found = seal.Number == said.Seal && seal.From == said.From && seal.To == said.To && hex.EncodeToString(seal.Root) == said.Root
+		return err
+	})
+	if err == nil && !found {
+		v.fault(store.Fault{Seal: said.Seal, Position: e.Position}, "the log says that it was made, and it is gone or another one")
+	}
+	return err
+}
+
 // tail: what was sealed or marked must still be there.
 func (v *verifier) tail(position int64) error {
 	return v.snapshot(func(conn Conn) error {
@@ -241,14 +268,17 @@ func (v *verifier) tail(position int64) error {
 			v.fault(store.Fault{Seal: last.Number, Position: position}, "events %d to %d were sealed and are gone", position+1, last.To)
 		}
 		if v.db.Mark != nil {
-			v.db.Mark.mu.Lock()
-			marked := v.db.Mark.note.Position
-			v.db.Mark.mu.Unlock()
-			if marked > position {
-				v.fault(store.Fault{Position: position}, "the log had come to %d and ends at %d", marked, position)
+			marked := v.db.Mark.come()
+			if marked.Position > position {
+				v.fault(store.Fault{Position: position}, "the log had come to %d and ends at %d", marked.Position, position)
+			}
+			if marked.Seal > last.Number {
+				v.fault(store.Fault{Seal: marked.Seal}, "it was made, and the last one is %d", last.Number)
 			}
 		}
-		return nil
+		unstamped, err := readNumber(bare{conn}, unstampedN)
+		v.verdict.Unsealed += unstamped
+		return err
 	})
 }
 

@@ -208,7 +208,7 @@ CREATE TABLE inbound (
   PRIMARY KEY (tenant, id)
 );
 CREATE UNIQUE INDEX inbound_key ON inbound (tenant, channel, address, key);
-CREATE INDEX inbound_unrouted ON inbound (at) WHERE routed = 0;
+CREATE INDEX inbound_unrouted ON inbound (tenant, at) WHERE routed = 0;
 CREATE INDEX inbound_routed ON inbound (at) WHERE routed = 1;
 CREATE INDEX inbound_session ON inbound (tenant, session_id) WHERE session_id <> '';
 
