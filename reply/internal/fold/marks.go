@@ -1,0 +1,57 @@
+package fold
+
+import (
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// hangul writes a syllable as its letters, so that it does not matter how it was typed.
+func (f *folder) hangul(index rune) {
+	f.write(0x1100 + index/588)
+	f.write(0x1161 + index%588/28)
+	if tail := index % 28; tail > 0 {
+		f.write(0x11A7 + tail)
+	}
+}
+
+// mark drops the marks that careful writers add and others leave out, and keeps the rest in canonical order.
+func (f *folder) mark(r rune) {
+	last, _ := utf8.DecodeLastRune(f.buf[f.start:f.n])
+	switch {
+	case optional(r) || r == 0x307 && last == 'i':
+		return
+	case r == 0x20E3 && f.zero != 0:
+		f.space(' ') // the frame of a keycap: each is a number of its own
+		return
+	case r == 0x901:
+		r = 0x902
+	}
+	f.zero, f.emoji = 0, false
+	at, class := f.n, combiningClass(r)
+	for class > 0 {
+		before, n := utf8.DecodeLastRune(f.buf[f.start:at])
+		if n == 0 || combiningClass(before) <= class {
+			break
+		}
+		at -= n
+	}
+	end := f.n
+	f.write(r)
+	if f.full || at == end {
+		return
+	}
+	var enc [utf8.UTFMax]byte
+	n := copy(enc[:], f.buf[end:f.n])
+	copy(f.buf[at+n:f.n], f.buf[at:end])
+	copy(f.buf[at:], enc[:n])
+}
+
+func combiningClass(r rune) uint8 {
+	if r < 0x300 {
+		return 0
+	}
+	var enc [utf8.UTFMax]byte
+	n := utf8.EncodeRune(enc[:], r)
+	return norm.NFKD.Properties(enc[:n]).CCC()
+}
