@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/holdshort/holdshort"
 
@@ -34,6 +35,10 @@ func explain(op string, err error) error {
 		e.Code, e.Message, e.Hint = holdshort.SchemaCorrupt, "the file is damaged or no SQLite database", "restore a backup; keep the damaged file for a look"
 	case lib.SQLITE_CONSTRAINT, lib.SQLITE_MISMATCH, lib.SQLITE_RANGE, lib.SQLITE_TOOBIG:
 		e.Code, e.Message, e.Hint = holdshort.Internal, "the database refused a row", ""
+	case lib.SQLITE_ERROR, lib.SQLITE_SCHEMA:
+		if text := err.Error(); strings.Contains(text, "no such ") || strings.Contains(text, "has no column") {
+			e.Code, e.Message, e.Hint = holdshort.SchemaCorrupt, "the database lacks something that this build needs", "run holdshort migrate --check"
+		}
 	case lib.SQLITE_IOERR:
 		e.Message, e.Hint = "the disk does not answer: nothing was written", "check the disk; what was acknowledged is safe"
 	}

@@ -91,6 +91,9 @@ func (db *DB) AcceptRestore(ctx context.Context, by holdshort.Actor) error {
 		if note.Generation, err = readMeta(q, "generation"); err != nil {
 			return err
 		}
+		if note.Instance == "" {
+			note.Instance = newInstance()
+		}
 		note.Restores++
 		note.Generation++
 		data, err := json.Marshal(map[string]any{"instance": note.Instance, "restores": note.Restores})
@@ -105,7 +108,7 @@ func (db *DB) AcceptRestore(ctx context.Context, by holdshort.Actor) error {
 		if err != nil {
 			return err
 		}
-		return conn.Apply(append(writes, writeMeta("restores", strconv.FormatInt(note.Restores, 10)), writeMeta("generation", strconv.FormatInt(note.Generation, 10))))
+		return conn.Apply(append(writes, writeMeta("instance", note.Instance), writeMeta("restores", strconv.FormatInt(note.Restores, 10)), writeMeta("generation", strconv.FormatInt(note.Generation, 10))))
 	})
 	if err != nil {
 		return err
@@ -118,6 +121,7 @@ func (db *DB) AcceptRestore(ctx context.Context, by holdshort.Actor) error {
 	if err := db.Mark.set(note, at); err != nil {
 		return err
 	}
+	db.identity = note
 	none := ""
 	db.quarantine.Store(&none)
 	return nil

@@ -188,6 +188,12 @@ func (db *DB) Recognise(conn Conn, joined bool) error {
 	return nil
 }
 
+func newInstance() string {
+	id := make([]byte, 8)
+	rand.Read(id)
+	return "ins_" + hex.EncodeToString(id)
+}
+
 // Identify recognises the database, writes the instance into a new one and counts the opening.
 func (db *DB) Identify(conn Conn, joined bool) error {
 	if err := db.Recognise(conn, joined); err != nil || db.Quarantine() != "" {
@@ -196,9 +202,7 @@ func (db *DB) Identify(conn Conn, joined bool) error {
 	note := &db.identity
 	var writes []Write
 	if note.Instance == "" {
-		id := make([]byte, 8)
-		rand.Read(id)
-		note.Instance = "ins_" + hex.EncodeToString(id)
+		note.Instance = newInstance()
 		writes = append(writes, writeMeta("instance", note.Instance))
 	}
 	if !joined { // there nodes come and go
