@@ -7,6 +7,9 @@ PKG ?= ./...
 GOTESTFLAGS ?=
 BENCH ?= .
 BENCHTIME ?= 1s
+FIGURETIME ?= 6s
+PARKED ?= 1000000
+DUE ?= 100000
 FUZZ ?= .
 FUZZTIME ?= 10m
 FUZZPARALLEL ?= $(shell nproc 2>/dev/null || echo 2)
@@ -31,6 +34,11 @@ race: ## only the tests, with the race detector and PostgreSQL: make race PKG=./
 .PHONY: bench
 bench: ## Go benchmarks, with PostgreSQL: make bench PKG=./store/... BENCH=Commit BENCHTIME=5s
 	@scripts/postgres exec go test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -benchmem $(PKG)
+
+.PHONY: figures
+figures: build ## the figures of docs/performance.md on this machine, SQLite then PostgreSQL (some minutes; PARKED and DUE make it longer)
+	bin/holdshort bench --folder . --duration $(FIGURETIME) --parked $(PARKED) --due $(DUE)
+	@scripts/postgres exec sh -c 'bin/holdshort bench --store "$$HOLDSHORT_TEST_POSTGRES" --duration $(FIGURETIME) --due $(DUE)'
 
 .PHONY: fuzz
 fuzz: ## every fuzz target in turn, FUZZTIME=10m each: make fuzz FUZZ=Canonical FUZZTIME=1m FUZZPARALLEL=2

@@ -27,6 +27,18 @@ var (
 	countDecisions = statement(`SELECT COUNT(*) FROM decisions WHERE tenant = ? AND request_id IN (SELECT id FROM requests WHERE tenant = ? AND run_id = ? AND run_id <> '')`)
 	countJournal   = statement(`SELECT COUNT(*) FROM journal WHERE tenant = ? AND run_id = ?`)
 
+	closedRequests = statement(`SELECT q.tenant, q.id FROM requests q WHERE q.run_id = '' AND q.closed_at > 0 AND q.closed_at <= ? AND NOT EXISTS
+		(SELECT 1 FROM operations o WHERE o.tenant = q.tenant AND o.request_id = q.id AND o.run_id = '' AND (o.status = 'started' OR o.status = 'unknown' AND o.settled = 0))
+		ORDER BY q.closed_at LIMIT ?`)
+	pruneUsesOf      = statement(`DELETE FROM decision_uses WHERE tenant = ? AND decision_id IN (SELECT id FROM decisions WHERE tenant = ? AND request_id = ?)`)
+	pruneDecisionsOf = statement(`DELETE FROM decisions WHERE tenant = ? AND request_id = ?`)
+	pruneLedgerOf    = statement(`DELETE FROM operations WHERE tenant = ? AND request_id = ? AND run_id = ''`)
+	pruneRequest     = statement(`DELETE FROM requests WHERE tenant = ? AND id = ?`)
+	countLedgerOf    = statement(`SELECT COUNT(*) FROM operations WHERE tenant = ? AND request_id = ? AND run_id = ''`)
+	countDecisionsOf = statement(`SELECT COUNT(*) FROM decisions WHERE tenant = ? AND request_id = ?`)
+	eraseBodiesOf    = statement(`UPDATE bodies SET body = ?, salt = ? WHERE tenant = ? AND run_id = ? AND run_id <> ''`)
+	pruneBodiesOf    = statement(`DELETE FROM bodies WHERE tenant = ? AND run_id = ? AND run_id <> ''`)
+
 	oldMessages = statement(`SELECT m.tenant, m.id FROM messages m WHERE m.created_at <= ? AND m.pinned = 0 AND NOT EXISTS
 		(SELECT 1 FROM runs r WHERE r.tenant = m.tenant AND r.session_id = m.session_id AND r.session_id <> '' AND (r.ended_at = 0 OR r.ended_at > ?))
 		ORDER BY m.created_at LIMIT ?`)
@@ -58,7 +70,7 @@ func (db *DB) Prune(ctx context.Context, keep store.Retention) (store.Pruned, er
 	for _, step := range []struct {
 		age   time.Duration
 		prune func(conn Conn, now, before time.Time, limit int, out *store.Pruned) error
-	}{{keep.Journals, pruneJournals}, {keep.Journals, pruneMessages}, {keep.Records, pruneRecords}, {keep.Records, pruneInbounds}, {keep.Replays, pruneReplays},
+	}{{keep.Journals, pruneJournals}, {keep.Journals, pruneMessages}, {keep.Records, pruneRecords}, {keep.Records, pruneGate}, {keep.Records, pruneInbounds}, {keep.Replays, pruneReplays},
 		{keep.Deliveries, pruneDeliveries}, {keep.Events, db.pruneEvents}} {
 		if step.age <= 0 {
 			continue
@@ -108,7 +120,8 @@ func pruneJournals(conn Conn, _, before time.Time, limit int, out *store.Pruned)
 		if err != nil {
 			return err
 		}
-		if err := conn.Apply([]Write{{Statement: pruneJournal, Args: r, Want: Any}, {Statement: markPruned, Args: r, Want: Any}}); err != nil {
+		if err := conn.Apply([]Write{{Statement: pruneJournal, Args: r, Want: Any}, {Statement: markPruned, Args: r, Want: Any},
+			{Statement: eraseBodiesOf, Args: []any{[]byte{}, []byte{}, r[0], r[1]}, Want: Any}}); err != nil {
 			return err
 		}
 		out.Journals += n
@@ -138,6 +151,7 @@ func pruneRecords(conn Conn, _, before time.Time, limit int, out *store.Pruned) 
 				{Statement: pruneDecisions, Args: []any{t, t, id}, Want: Any},
 				{Statement: pruneRequests, Args: r, Want: Any},
 				{Statement: pruneLedger, Args: r, Want: Any},
+				{Statement: pruneBodiesOf, Args: r, Want: Any},
 				{Statement: pruneRun, Args: r, Want: 1},
 			})
 			if err != nil {
@@ -146,6 +160,36 @@ func pruneRecords(conn Conn, _, before time.Time, limit int, out *store.Pruned) 
 			out.Operations += operations
 			out.Decisions += decisions
 		}
+	}
+	return nil
+}
+
+// pruneGate drops requests that were raised from outside and belong to no run, with their decisions and operations.
+func pruneGate(conn Conn, _, before time.Time, limit int, out *store.Pruned) error {
+	requests, err := names(conn, closedRequests, 2, micros(before), int64(limit))
+	if err != nil {
+		return err
+	}
+	for _, r := range requests {
+		operations, err := readNumber(bare{conn}, countLedgerOf, r...)
+		if err != nil {
+			return err
+		}
+		decisions, err := readNumber(bare{conn}, countDecisionsOf, r...)
+		if err != nil {
+			return err
+		}
+		err = conn.Apply([]Write{
+			{Statement: pruneUsesOf, Args: []any{r[0], r[0], r[1]}, Want: Any},
+			{Statement: pruneDecisionsOf, Args: r, Want: Any},
+			{Statement: pruneLedgerOf, Args: r, Want: Any},
+			{Statement: pruneRequest, Args: r, Want: 1},
+		})
+		if err != nil {
+			return err
+		}
+		out.Operations += operations
+		out.Decisions += decisions
 	}
 	return nil
 }

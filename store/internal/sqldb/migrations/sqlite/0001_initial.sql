@@ -108,6 +108,7 @@ CREATE INDEX requests_due ON requests (tenant, due_at, id) WHERE status = 'open'
 CREATE INDEX requests_assignee ON requests (tenant, assignee, id) WHERE status = 'open' AND assignee <> '';
 CREATE UNIQUE INDEX requests_step ON requests (tenant, run_id, step) WHERE status = 'open' AND run_id <> '';
 CREATE INDEX requests_run ON requests (tenant, run_id, id) WHERE run_id <> '';
+CREATE INDEX requests_closed ON requests (closed_at) WHERE closed_at > 0 AND run_id = '';
 CREATE INDEX requests_session ON requests (tenant, session_id, id) WHERE session_id <> '';
 
 CREATE TABLE decisions (
@@ -157,7 +158,7 @@ CREATE TABLE operations (
   PRIMARY KEY (tenant, id)
 ) STRICT;
 CREATE INDEX operations_run ON operations (tenant, run_id, id);
-CREATE INDEX operations_closed ON operations (closed_at) WHERE closed_at > 0;
+CREATE INDEX operations_request ON operations (tenant, request_id) WHERE run_id = '';
 
 CREATE TABLE timers (
   tenant  TEXT NOT NULL,
