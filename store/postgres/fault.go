@@ -20,6 +20,7 @@ func explain(op string, err error) error {
 	var connect *pgconn.ConnectError
 	if errors.As(err, &connect) {
 		e.Err = errors.Unwrap(connect) // its own text names user and database
+		e.Hint = "check that the server runs at that address and takes connections, then try again"
 	}
 	var fault *pgconn.PgError
 	if !errors.As(err, &fault) {

@@ -148,6 +148,10 @@ func resolve(path string) (string, error) {
 }
 
 func (s *Store) open(ctx context.Context) error {
+	// SQLite would make it readable for everybody; its write-ahead log gets the same rights.
+	if f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE, 0o600); err == nil {
+		f.Close()
+	}
 	conn, err := dial(ctx, s.path, s.options, false)
 	if err != nil {
 		return err
