@@ -198,31 +198,34 @@ func (l *lane) commit() error {
 }
 
 const (
-	noteCommit = `INSERT INTO commits (nonce, at) VALUES ($1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)`
+	noteCommit = `INSERT INTO commits (nonce, at, void) VALUES ($1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, 0)`
+	voidCommit = `INSERT INTO commits (nonce, at, void) VALUES ($1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, 1)
+		ON CONFLICT (nonce) DO UPDATE SET nonce = excluded.nonce RETURNING commits.void`
 	dropNotes  = `DELETE FROM commits WHERE at < (extract(epoch FROM clock_timestamp()) * 1000000)::bigint - 3600000000`
 )
 
-// settle finds out what became of a commit whose answer was lost. It writes the same nonce itself: if that is taken, the commit happened; if
-// it goes in, the commit did not happen and never will, because it would find the nonce taken. The database makes us wait while the lost
-// one is still under way.
+// settle finds out what became of a commit whose answer was lost. It writes the same nonce itself, marked void: if the commit's own is there,
+// it happened; if ours goes in, it did not happen and never will, because it would find the nonce taken. The database makes us wait while
+// the lost one is still under way, and since our mark differs from the commit's, this can itself be lost and repeated.
 func (l *lane) settle(nonce string, lost error) error {
 	deadline := time.Now().Add(l.store.options.Patience)
 	for {
 		ctx, cancel := context.WithDeadline(context.Background(), deadline)
+		var void int64
 		c, err := l.store.dial(ctx)
 		if err == nil {
-			_, err = c.pg.Exec(ctx, noteCommit, nonce)
+			err = c.pg.QueryRow(ctx, voidCommit, nonce).Scan(&void)
 			c.close()
 		}
 		expired := ctx.Err() != nil
-		if err != nil && !expired && !isTaken(err) {
+		if err != nil && !expired {
 			pause(ctx, 50*time.Millisecond)
 		}
 		cancel()
 		switch {
-		case err == nil:
+		case err == nil && void == 1:
 			return errors.Join(errUndone, explain("commit", lost))
-		case isTaken(err):
+		case err == nil:
 			return nil
 		case expired:
 			return &holdshort.Error{Code: holdshort.StoreUnavailable, Op: "commit", Message: "the connection was lost and the database does not answer: whether it was written is not known",

@@ -20,6 +20,7 @@ func Schema(ctx context.Context, url string) (store.Schema, error) {
 		return store.Schema{}, err
 	}
 	defer conn.close()
+	conn.ctx = ctx
 	if err := s.greet(conn); err != nil {
 		return store.Schema{}, err
 	}

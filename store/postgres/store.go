@@ -133,6 +133,7 @@ func (s *Store) open(ctx context.Context) error {
 		return err
 	}
 	defer conn.close()
+	conn.ctx = ctx // nobody shares what is said here
 	if err := s.greet(conn); err != nil {
 		return err
 	}

@@ -282,9 +282,10 @@ CREATE TABLE leases (
   until BIGINT NOT NULL
 );
 
--- A commit whose answer was lost is looked up here.
+-- A commit whose answer was lost is looked up here. One that was settled as never to happen has void = 1.
 CREATE TABLE commits (
   nonce TEXT COLLATE "C" PRIMARY KEY,
-  at    BIGINT NOT NULL
+  at    BIGINT NOT NULL,
+  void  BIGINT NOT NULL
 );
 CREATE INDEX commits_age ON commits (at);
