@@ -201,7 +201,7 @@ const (
 	noteCommit = `INSERT INTO commits (nonce, at, void) VALUES ($1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, 0)`
 	voidCommit = `INSERT INTO commits (nonce, at, void) VALUES ($1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, 1)
 		ON CONFLICT (nonce) DO UPDATE SET nonce = excluded.nonce RETURNING commits.void`
-	dropNotes  = `DELETE FROM commits WHERE at < (extract(epoch FROM clock_timestamp()) * 1000000)::bigint - 3600000000`
+	dropNotes = `DELETE FROM commits WHERE at < (extract(epoch FROM clock_timestamp()) * 1000000)::bigint - 3600000000`
 )
 
 // settle finds out what became of a commit whose answer was lost. It writes the same nonce itself, marked void: if the commit's own is there,

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"github.com/holdshort/holdshort/bench"
+)
+
+type benchCommand struct {
+	Store    string        `help:"An empty store: sqlite:PATH or postgres://… Default: a temporary SQLite file." env:"HOLDSHORT_BENCH_STORE"`
+	Folder   string        `help:"Folder for temporary files: name one on the disk that you want to measure." type:"path"`
+	Duration time.Duration `help:"How long each row of the table runs." default:"2s"`
+	Callers  []int         `help:"How many callers at once." default:"1,16,64,256"`
+	Parked   int           `help:"Also park this many runs and look at them (1000000 takes some minutes and 4 GiB)."`
+	Due      int           `help:"Also let this many requests fall due at one moment and sweep them."`
+	Only     bool          `help:"Leave the commit table out."`
+	JSON     bool          `name:"json" help:"Print JSON."`
+}
+
+func (benchCommand) Help() string {
+	return `Measures durable commits, alone and in groups, on this machine. Every figure stands beside another of the same run.
+A SQLite file that --store names serves the commit table; parked runs and the sweep make files of their own in --folder.
+
+Example:
+  holdshort bench --duration 5s
+  holdshort bench --only --parked 1000000 --due 100000 --folder .`
+}
+
+// progress says what is being measured, to somebody who looks.
+func progress(out *console) func(string) {
+	if state, err := os.Stderr.Stat(); err != nil || state.Mode()&os.ModeCharDevice == 0 {
+		return nil
+	}
+	return func(what string) { out.notef("%s", what) }
+}
+
+func (c *benchCommand) Run(ctx context.Context, out *console) error {
+	report, err := bench.Run(ctx, bench.Options{Store: c.Store, Folder: c.Folder, Duration: c.Duration, Callers: c.Callers, Parked: c.Parked, Due: c.Due,
+		NoCommits: c.Only, Progress: progress(out)})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return report.WriteJSON(out)
+	}
+	return report.WriteTable(out)
+}

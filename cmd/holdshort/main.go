@@ -1,0 +1,28 @@
+// Command holdshort is the one binary: it reads flags, wires the packages and prints what they answer, one file per subcommand.
+// It may import everything in this module and the command-line parser; nothing imports it.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// grammar is the command line: a subcommand is one field here and one file beside this one.
+type grammar struct {
+	Migrate migrateCommand `cmd:"" help:"Bring the store's schema up to date, or look whether it is."`
+	Audit   auditCommand   `cmd:"" help:"Verify or export the audit log."`
+	Doctor  doctorCommand  `cmd:"" help:"Look at the store and say what is wrong and what to do."`
+	Bench   benchCommand   `cmd:"" help:"Measure how fast this machine commits."`
+	Version versionCommand `cmd:"" help:"Print the version of this build."`
+}
+
+func main() {
+	signal.Ignore(syscall.SIGPIPE) // a reader that had enough is an error of Write, not our end
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
+	code := run(ctx, os.Args[1:], terminal(), &grammar{})
+	stop()
+	os.Exit(code)
+}
