@@ -33,6 +33,7 @@ const (
 	Corrupt             Code = "corrupt"           // a stored row cannot be read
 	Quarantined         Code = "quarantined"       // the store was restored from a backup and nobody accepted that yet
 	StoreUnavailable    Code = "store_unavailable" // the database does not answer
+	OutcomeUnknown      Code = "outcome_unknown"   // the connection was lost in a commit and the database is away: it may have happened
 	StoreFull           Code = "store_full"        // no room on the disk
 	StoreReadOnly       Code = "store_read_only"   // the database cannot be written
 	StoreLocked         Code = "store_locked"      // another process has it

@@ -23,9 +23,17 @@ type gathering struct {
 type seat struct {
 	gathering *gathering
 	member    *group.Member
+	attempt   group.Attempt
 	writes    []sqldb.Write
 	written   bool
-	reply     chan error
+	alone     bool // it wants to read what it wrote, and a group writes last: it leaves the group, whatever its function makes of that
+	reply     chan answer
+}
+
+// answer to a read. A panic of the reader's own row function is carried to the goroutine where it belongs.
+type answer struct {
+	err      error
+	panicked any
 }
 
 type post struct {
@@ -35,16 +43,15 @@ type post struct {
 	statement *sqldb.Statement
 	args      []any
 	each      func(scan func(...any) error) error
-	reply     chan error
+	reply     chan answer
 }
 
-// errAlone sends a member out of the group: it wants to read what it wrote, and a group writes last.
 var errAlone = errors.New("the transaction reads after it wrote")
 
 func newGathering(c *conn, members []*group.Member) *gathering {
 	g := &gathering{conn: c, posts: make(chan post, len(members))}
 	for _, m := range members {
-		g.seats = append(g.seats, &seat{gathering: g, member: m, reply: make(chan error, 1)})
+		g.seats = append(g.seats, &seat{gathering: g, member: m, reply: make(chan answer, 1)})
 	}
 	return g
 }
@@ -52,15 +59,21 @@ func newGathering(c *conn, members []*group.Member) *gathering {
 // Query posts the read and waits for the round in which it is sent.
 func (s *seat) Query(statement *sqldb.Statement, args []any, each func(scan func(...any) error) error) error {
 	if s.written {
+		s.alone = true
 		return errAlone
 	}
 	s.gathering.posts <- post{statement: statement, args: args, each: each, reply: s.reply}
-	return <-s.reply
+	a := <-s.reply
+	if a.panicked != nil {
+		panic(a.panicked)
+	}
+	return a.err
 }
 
 // Apply keeps the writes until everybody is done.
 func (s *seat) Apply(writes []sqldb.Write) error {
 	if s.written && len(writes) > 0 {
+		s.alone = true
 		return errAlone
 	}
 	s.writes, s.written = writes, s.written || len(writes) > 0
@@ -68,8 +81,7 @@ func (s *seat) Apply(writes []sqldb.Write) error {
 }
 
 // run gives everybody a turn and serves their reads until all have ended.
-func (g *gathering) run(now time.Time) []group.Attempt {
-	results := make([]group.Attempt, len(g.seats))
+func (g *gathering) run(now time.Time) {
 	for i, s := range g.seats {
 		s.member.Start(s, now)
 		go func() { g.posts <- post{seat: i, ended: true, attempt: s.member.End()} }()
@@ -78,7 +90,7 @@ func (g *gathering) run(now time.Time) []group.Attempt {
 	for running := len(g.seats); running > 0; {
 		p := <-g.posts
 		if p.ended {
-			results[p.seat] = p.attempt
+			g.seats[p.seat].attempt = p.attempt
 			running--
 		} else {
 			reads = append(reads, p)
@@ -88,14 +100,23 @@ func (g *gathering) run(now time.Time) []group.Attempt {
 			reads = reads[:0]
 		}
 	}
-	return results
+}
+
+// row runs the reader's row function; a codec of the user's may be in it.
+func (p post) row(scan func(...any) error) (a answer) {
+	defer func() {
+		if r := recover(); r != nil {
+			a.panicked = r
+		}
+	}()
+	return answer{err: p.each(scan)}
 }
 
 // serve sends the reads of a round. An error of the database is everybody's; an error of a row is its reader's.
 func (g *gathering) serve(reads []post) {
 	if g.conn.broken != nil {
 		for _, r := range reads {
-			r.reply <- g.conn.broken
+			r.reply <- answer{err: g.conn.broken}
 		}
 		return
 	}
@@ -105,22 +126,22 @@ func (g *gathering) serve(reads []post) {
 		g.conn.tell(text)
 		batch.Queue(text, r.args...)
 	}
-	answers := make([]error, len(reads))
+	answers := make([]answer, len(reads))
 	results := g.conn.pg.SendBatch(g.conn.ctx, batch)
 	for i, r := range reads {
 		rows, err := results.Query()
 		if err != nil {
-			answers[i] = g.conn.fail("query", err)
+			answers[i].err = g.conn.fail("query", err)
 			continue
 		}
 		for rows.Next() {
-			if answers[i] == nil {
-				answers[i] = r.each(rows.Scan)
+			if answers[i].err == nil && answers[i].panicked == nil {
+				answers[i] = r.row(rows.Scan)
 			}
 		}
 		rows.Close()
 		if err := rows.Err(); err != nil {
-			answers[i] = g.conn.fail("query", err)
+			answers[i].err = g.conn.fail("query", err)
 		}
 	}
 	if err := results.Close(); err != nil && g.conn.broken == nil {

@@ -62,26 +62,30 @@ func (l *lane) ready() (cancel func(), err error) {
 
 const mostAttempts = 3
 
+// errAway says that the database cannot be reached: nothing happened, and asking again for somebody else would only take longer.
+var errAway = errors.New("the database is away")
+
 // alone is a transaction with one member. It is repeated after a deadlock, and after a connection that was lost before the commit: then
 // nothing happened.
-func (l *lane) alone(m *group.Member) {
+func (l *lane) alone(m *group.Member) error {
 	var err error
 	for range mostAttempts {
 		var gone, repeat bool
 		if gone, repeat, err = l.tryAlone(m); gone {
-			return
+			return nil
 		}
 		if !repeat {
 			break
 		}
 	}
 	m.Answer(err)
+	return err
 }
 
 func (l *lane) tryAlone(m *group.Member) (gone, repeat bool, err error) {
 	cancel, err := l.ready()
 	if err != nil {
-		return false, false, err
+		return false, false, errors.Join(errAway, err)
 	}
 	defer cancel()
 	c := l.conn
@@ -111,57 +115,80 @@ func (l *lane) tryAlone(m *group.Member) (gone, repeat bool, err error) {
 // writes in one batch. If anything fails, none of it happened and each member runs again, alone.
 func (l *lane) together(members []*group.Member) {
 	slices.SortFunc(members, func(a, b *group.Member) int { return cmp.Compare(a.Rows[0], b.Rows[0]) })
-	attempts, err := l.tryTogether(members)
+	seats, err := l.tryTogether(members)
 	void := errors.Is(err, errUndone)
+	var away error
+	again := func(m *group.Member) {
+		if away != nil {
+			m.Answer(away)
+		} else if err := l.alone(m); errors.Is(err, errAway) {
+			away = err
+		}
+	}
 	for i, m := range members {
 		switch {
-		case attempts != nil && attempts[i].Gone:
-		case void:
-			l.alone(m)
-		case err != nil: // nobody knows whether it was written: doing it again might do it twice
+		case seats == nil && void:
+			again(m)
+		case seats == nil:
 			m.Answer(err)
-		case errors.Is(attempts[i].Err, errAlone):
-			l.alone(m)
+		case seats[i].attempt.Gone:
+		case void || seats[i].alone:
+			again(m)
+		case seats[i].attempt.Err != nil:
+			m.Answer(seats[i].attempt.Err)
 		default:
-			m.Answer(attempts[i].Err)
+			m.Answer(err) // nil, or: nobody knows whether it was written; doing it again might do it twice
 		}
 	}
 }
 
-func (l *lane) tryTogether(members []*group.Member) ([]group.Attempt, error) {
-	cancel, err := l.ready()
-	if err != nil {
-		return nil, errUndone
-	}
-	defer cancel()
-	c := l.conn
+func (l *lane) tryTogether(members []*group.Member) ([]*seat, error) {
 	var rows []int64
 	for _, m := range members {
 		rows = append(rows, m.Rows...)
 	}
 	slices.Sort(rows)
-	now, err := c.begin("BEGIN", rows)
+	cancel, now, err := l.beginTogether(rows)
+	defer cancel()
 	if err != nil {
-		c.rollback()
-		return nil, errUndone
+		return nil, err
 	}
+	c := l.conn
 	g := newGathering(c, members)
-	attempts := g.run(now)
+	g.run(now)
 	var writes []sqldb.Write
-	for i := range members {
-		if attempts[i].Err == nil {
-			writes = append(writes, g.seats[i].writes...)
+	for _, s := range g.seats {
+		if s.attempt.Err == nil && !s.alone {
+			writes = append(writes, s.writes...)
 		}
 	}
 	if c.broken != nil || c.Apply(writes) != nil {
 		c.rollback()
-		return attempts, errUndone
+		return g.seats, errUndone
 	}
 	if !c.wrote {
 		c.rollback()
-		return attempts, nil
+		return g.seats, nil
 	}
-	return attempts, l.commit()
+	return g.seats, l.commit()
+}
+
+// beginTogether begins, once more on a new connection if the old one turns out to be dead. A database that is away is everybody's answer.
+func (l *lane) beginTogether(rows []int64) (cancel func(), now time.Time, err error) {
+	for range 2 {
+		if cancel, err = l.ready(); err != nil {
+			return cancel, now, errors.Join(errAway, err)
+		}
+		if now, err = l.conn.begin("BEGIN", rows); err == nil {
+			return cancel, now, nil
+		}
+		l.conn.rollback()
+		if !l.conn.lost {
+			return cancel, now, errUndone
+		}
+		cancel()
+	}
+	return func() {}, now, errors.Join(errAway, err)
 }
 
 // errUndone says for certain that a commit did not happen: the same may be done again.
@@ -228,7 +255,7 @@ func (l *lane) settle(nonce string, lost error) error {
 		case err == nil:
 			return nil
 		case expired:
-			return &holdshort.Error{Code: holdshort.StoreUnavailable, Op: "commit", Message: "the connection was lost and the database does not answer: whether it was written is not known",
+			return &holdshort.Error{Code: holdshort.OutcomeUnknown, Op: "commit", Message: "the connection was lost and the database does not answer: whether it was written is not known",
 				Err: lost, Hint: "look before you repeat it"}
 		}
 	}

@@ -77,14 +77,20 @@ func (l *lanes) next() []*group.Member {
 	}
 }
 
+// pick takes from the front what fits together. A row that somebody left behind waits for is off limits for those behind: nobody is overtaken
+// on a row that it wants.
 func (l *lanes) pick() []*group.Member {
 	var picked []*group.Member
+	wanted := map[int64]bool{}
 	rest := l.queue[:0]
 	for _, m := range l.queue {
 		alone := len(m.Rows) == 0
 		fits := len(picked) == 0 || !alone && len(picked) < l.store.options.MaxGroup && len(picked[0].Rows) > 0
-		if !fits || slices.ContainsFunc(m.Rows, func(r int64) bool { return l.busy[r] }) {
+		if !fits || slices.ContainsFunc(m.Rows, func(r int64) bool { return l.busy[r] || wanted[r] }) {
 			rest = append(rest, m)
+			for _, r := range m.Rows {
+				wanted[r] = true
+			}
 			continue
 		}
 		if !m.Take() {

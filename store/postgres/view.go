@@ -18,14 +18,18 @@ func (s *Store) Snapshot(ctx context.Context, fn func(conn sqldb.Conn, now time.
 		return err
 	}
 	defer pooled.Release()
+	ctx, cancel := context.WithTimeout(ctx, 2*s.options.Patience) // a dead wire must not keep a reader's place for ever
+	defer cancel()
 	c := &conn{store: s, pg: pooled.Conn(), ctx: ctx}
 	now, err := c.begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", nil)
 	if err != nil {
 		return err
 	}
 	defer func() {
-		c.ctx = context.WithoutCancel(ctx)
-		c.rollback()
+		ended, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(s.options.Patience, time.Second))
+		defer cancel()
+		c.ctx = ended
+		c.rollback() // a connection that does not answer this is closed, and the pool drops it
 	}()
 	return fn(c, now)
 }

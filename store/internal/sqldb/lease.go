@@ -15,7 +15,7 @@ var (
 		WHERE leases.owner = excluded.owner OR leases.owner = '' OR leases.until <= ?`)
 	selectLease  = statement(`SELECT owner, epoch, until FROM leases WHERE name = ?`)
 	releaseLease = statement(`UPDATE leases SET owner = '', until = 0 WHERE name = ? AND owner = ? AND epoch = ?`)
-	fenceLease   = statement(`SELECT 1 FROM leases WHERE name = ? AND owner = ? AND epoch = ? AND until > ?{for share}`)
+	fenceLease   = statement(`SELECT 1 FROM leases WHERE name = ? AND owner = ? AND epoch = ? AND until > ?{for update}`)
 )
 
 func (db *DB) Acquire(ctx context.Context, name, owner string, ttl time.Duration) (holdshort.Lease, error) {
@@ -52,7 +52,7 @@ func (db *DB) Release(ctx context.Context, name string, lease holdshort.Lease) e
 	})
 }
 
-// fenced is the write that ends a transaction whose lease is gone, and holds the lease until the commit.
+// fenced is the write that ends a transaction whose lease is gone, and holds the lease until the commit: two who share one wait for each other.
 func fenced(name string, lease holdshort.Lease, now time.Time) Write {
 	return Write{Statement: fenceLease, Args: []any{name, lease.Owner, lease.Epoch, micros(now)}, Want: 1, Selects: true,
 		Miss: &holdshort.Error{Code: holdshort.LeaseLost, Op: "hold " + name, Message: "another node has it", Hint: "acquire it again"}}
