@@ -117,7 +117,7 @@ func (c *conn) Apply(writes []sqldb.Write) error {
 // fail remembers an error after which the transaction is aborted.
 func (c *conn) fail(op string, err error) error {
 	c.broken = explain(op, err)
-	c.lost = c.lost || c.pg.IsClosed()
+	c.lost = c.lost || c.pg.IsClosed() || isLast(err)
 	return c.broken
 }
 
@@ -156,7 +156,7 @@ const (
 
 // rollback ends the transaction without a trace. An error means that the connection is of no more use.
 func (c *conn) rollback() {
-	if c.pg.IsClosed() {
+	if c.lost || c.pg.IsClosed() {
 		c.lost = true
 		return
 	}

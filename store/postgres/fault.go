@@ -57,6 +57,12 @@ func sqlState(err error) string {
 	return ""
 }
 
+// isLast: the server said this and hung up.
+func isLast(err error) bool {
+	code := sqlState(err)
+	return strings.HasPrefix(code, "57P") || strings.HasPrefix(code, "08")
+}
+
 func isTaken(err error) bool { return sqlState(err) == uniqueViolation }
 
 // again: a deadlock or a serialisation failure undid the whole transaction; the same again may well succeed.

@@ -60,7 +60,7 @@ func (l *lane) ready() (cancel func(), err error) {
 	return cancel, nil
 }
 
-const mostAttempts = 3
+const mostAttempts = 10 // somebody else made progress each time
 
 // errAway says that the database cannot be reached: nothing happened, and asking again for somebody else would only take longer.
 var errAway = errors.New("the database is away")
@@ -101,7 +101,7 @@ func (l *lane) tryAlone(m *group.Member) (gone, repeat bool, err error) {
 		if attempt.Err == nil {
 			attempt.Err = fault
 		}
-		return attempt.Gone, fault != nil && (again(fault) || c.lost), attempt.Err
+		return attempt.Gone, fault != nil && (again(fault) || c.lost || errors.Is(attempt.Err, sqldb.ErrStreamMoved)), attempt.Err
 	}
 	if !c.wrote {
 		c.rollback()

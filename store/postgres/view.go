@@ -11,27 +11,41 @@ import (
 	"github.com/holdshort/holdshort/store/internal/sqldb"
 )
 
-// Snapshot runs fn over one state of the database. Its statements end with the context: nobody shares them.
+// Snapshot runs fn over one state of the database. Its statements end with the context: nobody shares them. Connections that died while they
+// were idle are found here and replaced: nothing was asked of them yet.
 func (s *Store) Snapshot(ctx context.Context, fn func(conn sqldb.Conn, now time.Time) error) error {
-	pooled, err := s.acquire(ctx)
-	if err != nil {
-		return err
-	}
-	defer pooled.Release()
 	ctx, cancel := context.WithTimeout(ctx, 2*s.options.Patience) // a dead wire must not keep a reader's place for ever
 	defer cancel()
-	c := &conn{store: s, pg: pooled.Conn(), ctx: ctx}
-	now, err := c.begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", nil)
-	if err != nil {
-		return err
+	var err error
+	for range s.options.Readers + 1 {
+		var died bool
+		if died, err = s.snapshot(ctx, fn); !died {
+			break
+		}
 	}
+	return err
+}
+
+func (s *Store) snapshot(ctx context.Context, fn func(conn sqldb.Conn, now time.Time) error) (died bool, err error) {
+	pooled, err := s.acquire(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer pooled.Release()
+	c := &conn{store: s, pg: pooled.Conn(), ctx: ctx}
 	defer func() {
 		ended, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(s.options.Patience, time.Second))
 		defer cancel()
 		c.ctx = ended
-		c.rollback() // a connection that does not answer this is closed, and the pool drops it
+		if c.rollback(); c.lost {
+			c.pg.Close(ended) // the pool drops it
+		}
 	}()
-	return fn(c, now)
+	now, err := c.begin("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", nil)
+	if err != nil {
+		return c.lost && ctx.Err() == nil, err
+	}
+	return false, fn(c, now)
 }
 
 func (s *Store) acquire(ctx context.Context) (*pgxpool.Conn, error) {

@@ -29,6 +29,7 @@ func (f *file) deny(t *testing.T) {
 }
 
 func TestKeyring(t *testing.T) {
+	t.Parallel()
 	f := newFile(t, Options{})
 	keys := f.path + ".keys"
 	state, err := os.Stat(keys)

@@ -58,6 +58,7 @@ func TestSecondStoreIsRefused(t *testing.T) {
 
 // TestCrashKilledProcess kills a writing process and wants everything that it had acknowledged.
 func TestCrashKilledProcess(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "holdshort.db")
 	total := 0
 	p := startChild(t, 0, "write", path)

@@ -102,6 +102,7 @@ func (f *file) accept(t *testing.T) {
 }
 
 func TestRestore(t *testing.T) {
+	t.Parallel()
 	t.Run("nothing happened", func(t *testing.T) {
 		f := newFile(t, Options{})
 		f.free(t)

@@ -120,13 +120,15 @@ func texts(noun string, values ...string) error {
 			return &holdshort.Error{Code: holdshort.TooLarge, Op: "store " + noun, Message: fmt.Sprintf("a name of %d bytes, the limit is %d", len(s), store.MaxText),
 				Hint: "use short keys, names and addresses"}
 		}
-		if strings.IndexByte(s, 0) >= 0 || !utf8.ValidString(s) {
+		if !isText(s) {
 			return &holdshort.Error{Code: holdshort.Invalid, Op: "store " + noun, Message: fmt.Sprintf("%q is not text", clip(s)),
 				Hint: "send UTF-8 without NUL characters"}
 		}
 	}
 	return nil
 }
+
+func isText(s string) bool { return strings.IndexByte(s, 0) < 0 && utf8.ValidString(s) }
 
 // required refuses a row without the names it is found by.
 func required(noun string, values ...string) error {

@@ -2,6 +2,7 @@ package sqldb
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -56,9 +57,11 @@ func CheckTenant(tenant holdshort.TenantID) error {
 
 // Member makes what a group runs of a transaction function: fn over a Tx of tenant, then its writes. Call committed after the commit.
 func (db *DB) Member(tenant holdshort.TenantID, fn func(store.Tx) error) (run func(Conn, time.Time) error, committed func()) {
-	wrote := false
-	run = func(conn Conn, now time.Time) error {
+	wrote, moved := false, false
+	run = func(conn Conn, now time.Time) (err error) {
 		tx := db.NewTx(conn, tenant, now)
+		tx.locking = moved
+		defer func() { moved = moved || errors.Is(err, ErrStreamMoved) }()
 		defer tx.End()
 		if err := fn(tx); err != nil {
 			return err

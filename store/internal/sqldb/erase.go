@@ -24,6 +24,9 @@ var (
 
 // EraseSession is one transaction: the guards fail it as a whole while anything of the session is under way.
 func (tx *Tx) EraseSession(id holdshort.SessionID) error {
+	if err := tx.required("session", string(id)); err != nil {
+		return err
+	}
 	t, s, gone, now := string(tx.tenant), string(id), []byte{}, micros(tx.now)
 	busy := func(what, hint string) error {
 		return &holdshort.Error{Code: holdshort.WrongState, Op: "erase session " + s, Message: what, Hint: hint}

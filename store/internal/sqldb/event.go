@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"github.com/holdshort/holdshort"
@@ -17,6 +18,7 @@ var (
 	insertEvent = statement(`INSERT INTO events (tenant, id, type, stream, seq, prev, at, session_id, request_id, trace, flow, actor, channel, code, data)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
 	selectHead = statement(`SELECT ` + eventColumns + ` FROM events WHERE tenant = ? AND stream = ? ORDER BY seq DESC LIMIT 1`)
+	lockStream = different(`SELECT 1 WHERE ? = ''`, `SELECT pg_advisory_xact_lock(hashtextextended(?, 0))`)
 	selectMeta = statement(`SELECT value FROM meta WHERE name = ?`)
 	insertBody = statement(`INSERT INTO bodies (tenant, digest, session_id, run_id, salt, body) VALUES (?, ?, ?, ?, ?, ?)`)
 	selectBody = statement(`SELECT digest, body FROM bodies WHERE tenant = ? AND digest = ?`)
@@ -82,12 +84,25 @@ func checkEvent(e holdshort.Event) error {
 	return nil
 }
 
+// ErrStreamMoved: another transaction appended to the stream meanwhile. Nothing is wrong with this one: it runs again, and then takes the
+// stream's lock first. It happens on PostgreSQL, to those who do not name the run or session that the event belongs to.
+var ErrStreamMoved = errors.New("the event stream moved")
+
+func moved(stream string) error {
+	return &holdshort.Error{Code: holdshort.Conflict, Op: "append to stream " + stream, Message: "it changed meanwhile", Err: ErrStreamMoved, Hint: "repeat"}
+}
+
 // chain turns the events that were added into writes: it needs the end of each stream, and gives each event its place in it.
 func (tx *Tx) chain() error {
 	for i := range tx.events {
 		e := &tx.events[i]
 		end, ok := tx.heads[e.Stream]
 		if !ok {
+			if tx.locking {
+				if err := tx.read(lockStream, []any{string(tx.tenant) + "/" + e.Stream}, func(func(...any) error) error { return nil }); err != nil {
+					return err
+				}
+			}
 			err := tx.read(selectHead, []any{string(tx.tenant), e.Stream}, func(scan func(...any) error) error {
 				_, before, err := scanEvent(scan)
 				if err == nil {
@@ -104,7 +119,7 @@ func (tx *Tx) chain() error {
 		e.Seq, e.Prev = end.seq+1, end.hash
 		h := e.Hash(tx.tenant)
 		tx.heads[e.Stream] = head{seq: e.Seq, hash: h[:]}
-		tx.pending = append(tx.pending, Write{Statement: insertEvent, Want: 1, Taken: stale("event stream", e.Stream), Args: []any{string(tx.tenant), string(e.ID), e.Type,
+		tx.pending = append(tx.pending, Write{Statement: insertEvent, Want: 1, Taken: moved(e.Stream), Args: []any{string(tx.tenant), string(e.ID), e.Type,
 			e.Stream, e.Seq, notNil(e.Prev), micros(e.At), string(e.Session), string(e.Request), e.Trace, e.Flow, e.Actor, e.Channel, e.Code, notNil(e.Data)}})
 	}
 	tx.events = nil

@@ -85,5 +85,8 @@ func (tx *Tx) SetTimer(t holdshort.Timer) error {
 }
 
 func (tx *Tx) DropTimer(kind holdshort.TimerKind, subject, key string) error {
+	if err := tx.texts("timer", string(kind), subject, key); err != nil {
+		return err
+	}
 	return tx.write(Write{Statement: dropTimer, Args: []any{string(tx.tenant), string(kind), subject, key}, Want: Any})
 }

@@ -114,6 +114,9 @@ func (tx *Tx) HoldRun(id holdshort.RunID, hold holdshort.Hold) error {
 }
 
 func (tx *Tx) FenceRun(id holdshort.RunID, epoch int64) error {
+	if err := tx.required("run", string(id)); err != nil {
+		return err
+	}
 	return tx.write(Write{Statement: fenceRun, Args: []any{string(tx.tenant), string(id), epoch}, Want: 1, Selects: true,
 		Miss: &holdshort.Error{Code: holdshort.LeaseLost, Op: "fence run " + string(id), Message: "another node has it"}})
 }

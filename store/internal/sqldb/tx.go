@@ -21,6 +21,7 @@ type Tx struct {
 	heads    map[string]head
 	fault    error // the first error of the connection: nothing may follow it
 	ended    bool
+	locking  bool // take a stream's lock before reading its end: it moved under us once
 }
 
 // NewTx opens a transaction for tenant.
@@ -79,6 +80,11 @@ func (tx *Tx) query(s *Statement, args []any, each func(scan func(dest ...any) e
 }
 
 func (tx *Tx) read(s *Statement, args []any, each func(scan func(dest ...any) error) error) error {
+	for _, a := range args {
+		if text, ok := a.(string); ok && !isText(text) {
+			return nil // no row has such a name, and PostgreSQL would end the transaction over it
+		}
+	}
 	var faulty error // an error of each is the row's, not the connection's
 	err := tx.conn.Query(s, args, func(scan func(dest ...any) error) error {
 		faulty = each(scan)

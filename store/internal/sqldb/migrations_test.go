@@ -1,0 +1,111 @@
+package sqldb
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// frozen holds the hash of every migration that was shipped. A shipped one never changes: databases out there have this hash in them.
+// A change of the schema is a new file, in both dialects, and a new line here.
+var frozen = map[string]map[string]string{
+	"sqlite": {
+		"0001_initial": "991d7384ae7bafc4a021394671cebfa5bc7752aef0a2721cdd751ea0a30a6d5e",
+	},
+	"postgres": {
+		"0001_initial": "f689639b589df0fa537198b177f1fa15e94c7890cbb6bf910e9a7d2daf93c6b6",
+	},
+}
+
+func TestMigrationsAreFrozen(t *testing.T) {
+	for _, d := range []*Dialect{SQLite, Postgres} {
+		found := Migrations(d)
+		if len(found) != len(frozen[d.Name]) {
+			t.Errorf("%s has %d migrations, %d are noted here", d.Name, len(found), len(frozen[d.Name]))
+		}
+		for i, m := range found {
+			file := strings.TrimSuffix(fileOf(m), ".sql")
+			if m.Number != i+1 {
+				t.Errorf("%s: %s is the %dth: numbers have no holes", d.Name, file, i+1)
+			}
+			if m.Hash != frozen[d.Name][file] {
+				t.Errorf("%s/%s.sql has hash %s. If it was shipped, put it back and write a new migration; if not, note the hash here", d.Name, file, m.Hash)
+			}
+		}
+	}
+}
+
+func fileOf(m Migration) string {
+	digits := "0000"
+	for n, i := m.Number, 3; n > 0; n, i = n/10, i-1 {
+		digits = digits[:i] + string(rune('0'+n%10)) + digits[i+1:]
+	}
+	return digits + "_" + m.Name + ".sql"
+}
+
+// TestDialectsMatch: the same migrations make the same tables, columns and indexes, but for what one database needs alone.
+func TestDialectsMatch(t *testing.T) {
+	lite, post := Migrations(SQLite), Migrations(Postgres)
+	if len(lite) != len(post) {
+		t.Fatalf("%d migrations for SQLite, %d for PostgreSQL", len(lite), len(post))
+	}
+	own := []string{"events.ins", "events_pos", "events_unstamped"} // PostgreSQL's, as is the table commits
+	for i := range lite {
+		if lite[i].Number != post[i].Number || lite[i].Name != post[i].Name {
+			t.Errorf("migration %s of SQLite is %s on PostgreSQL", fileOf(lite[i]), fileOf(post[i]))
+		}
+		a := things(lite[i].SQL)
+		b := slices.DeleteFunc(things(post[i].SQL), func(name string) bool { return slices.Contains(own, name) || strings.HasPrefix(name, "commits") })
+		for _, name := range a {
+			if !slices.Contains(b, name) {
+				t.Errorf("%s: PostgreSQL has no %s", fileOf(lite[i]), name)
+			}
+		}
+		for _, name := range b {
+			if !slices.Contains(a, name) {
+				t.Errorf("%s: SQLite has no %s", fileOf(lite[i]), name)
+			}
+		}
+		if len(a) < 50 && i == 0 {
+			t.Errorf("only %d names were found: the test does not read the file", len(a))
+		}
+	}
+}
+
+var (
+	table  = regexp.MustCompile(`(?s)CREATE TABLE (\w+) \((.*?)\n\)`)
+	column = regexp.MustCompile(`(?m)^  ([a-z_]+)\s+(TEXT|INTEGER|BIGINT|BLOB|BYTEA)`)
+	index  = regexp.MustCompile(`CREATE (?:UNIQUE )?INDEX (\w+)`)
+)
+
+// things names the tables, columns and indexes that a text makes.
+func things(text string) []string {
+	var out []string
+	for _, m := range table.FindAllStringSubmatch(text, -1) {
+		out = append(out, m[1])
+		for _, c := range column.FindAllStringSubmatch(m[2], -1) {
+			out = append(out, m[1]+"."+c[1])
+		}
+	}
+	for _, m := range index.FindAllStringSubmatch(text, -1) {
+		out = append(out, m[1])
+	}
+	return out
+}
+
+func TestMigrationNames(t *testing.T) {
+	for _, name := range []string{"1_initial.sql", "0001.sql", "0001_.sql", "initial.sql", "00001_initial.sql", "abcd_initial.sql"} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s was taken as the name of a migration", name)
+				}
+			}()
+			NewMigration(name, "")
+		}()
+	}
+	if m := NewMigration("0042_add_mood.sql", "x"); m.Number != 42 || m.Name != "add_mood" || len(m.Hash) != 64 {
+		t.Errorf("got %+v", m)
+	}
+}
