@@ -101,7 +101,7 @@ func (r Run) Apply(input RunInput, now time.Time) (Run, error) {
 	if r.Held != nil && (input == RunClaim || input == RunComplete || input == RunSuspend || input == RunFail) {
 		return r, &Error{Code: WrongState, Message: "run is held: " + string(r.Held.Code), Hint: "retry or cancel it"}
 	}
-	if r.Pruned && input == RunRetry {
+	if r.Pruned && (input == RunRetry || input == RunClaim) {
 		return r, &Error{Code: WrongState, Message: "the run's journal was pruned: a retry would do everything again", Hint: "start a new run"}
 	}
 	to, err := runMachine.next(r.Status, input)

@@ -27,7 +27,11 @@ func explain(op string, err error) error {
 		return e
 	}
 	switch {
-	case fault.Code == "53100" || fault.Code == "53200":
+	case fault.Code == "53200":
+		e.Message, e.Hint = "the database has no memory or locks left: nothing was written", "try again; raise max_locks_per_transaction if it goes on"
+	case fault.Code == "55P03":
+		e.Message, e.Hint = "another transaction holds the row: nothing was written", "try again"
+	case fault.Code == "53100":
 		e.Code, e.Message, e.Hint = holdshort.StoreFull, "the database has no room: nothing was written", "free some room on the database's disk; what was acknowledged is safe"
 	case fault.Code == "25006":
 		e.Code, e.Message, e.Hint = holdshort.StoreReadOnly, "the database is read-only: nothing was changed", "connect to the primary, not to a replica"
@@ -68,5 +72,5 @@ func isTaken(err error) bool { return sqlState(err) == uniqueViolation }
 // again: a deadlock or a serialisation failure undid the whole transaction; the same again may well succeed.
 func again(err error) bool {
 	code := sqlState(err)
-	return code == "40P01" || code == "40001"
+	return code == "40P01" || code == "40001" || code == "53200"
 }

@@ -22,6 +22,7 @@ type lane struct {
 	store   *Store
 	conn    *conn
 	cleaned time.Time
+	seen    int64 // the newest nonce of the last look
 }
 
 func (l *lane) loop() {
@@ -60,7 +61,19 @@ func (l *lane) ready() (cancel func(), err error) {
 	return cancel, nil
 }
 
-const mostAttempts = 10 // somebody else made progress each time
+const (
+	mostAttempts = 10 // somebody else made progress each time
+	mostLosses   = 3  // of the connection
+)
+
+// marked is an error that says something to the lane beside what it says to people.
+type marked struct {
+	error
+	mark error
+}
+
+func (m marked) Is(target error) bool { return target == m.mark }
+func (m marked) Unwrap() error        { return m.error }
 
 // errAway says that the database cannot be reached: nothing happened, and asking again for somebody else would only take longer.
 var errAway = errors.New("the database is away")
@@ -69,13 +82,16 @@ var errAway = errors.New("the database is away")
 // nothing happened.
 func (l *lane) alone(m *group.Member) error {
 	var err error
-	for range mostAttempts {
+	for attempt, losses := 0, 0; attempt < mostAttempts && losses < mostLosses; attempt++ {
 		var gone, repeat bool
 		if gone, repeat, err = l.tryAlone(m); gone {
 			return nil
 		}
 		if !repeat {
 			break
+		}
+		if l.conn.lost {
+			losses++
 		}
 	}
 	m.Answer(err)
@@ -85,7 +101,7 @@ func (l *lane) alone(m *group.Member) error {
 func (l *lane) tryAlone(m *group.Member) (gone, repeat bool, err error) {
 	cancel, err := l.ready()
 	if err != nil {
-		return false, false, errors.Join(errAway, err)
+		return false, false, marked{err, errAway}
 	}
 	defer cancel()
 	c := l.conn
@@ -148,12 +164,17 @@ func (l *lane) tryTogether(members []*group.Member) ([]*seat, error) {
 		rows = append(rows, m.Rows...)
 	}
 	slices.Sort(rows)
-	cancel, now, err := l.beginTogether(rows)
-	defer cancel()
+	cancel, err := l.ready()
 	if err != nil {
-		return nil, err
+		return nil, marked{err, errAway}
 	}
+	defer cancel()
 	c := l.conn
+	now, err := c.begin("BEGIN", rows)
+	if err != nil {
+		c.rollback()
+		return nil, errUndone
+	}
 	g := newGathering(c, members)
 	g.run(now)
 	var writes []sqldb.Write
@@ -171,24 +192,6 @@ func (l *lane) tryTogether(members []*group.Member) ([]*seat, error) {
 		return g.seats, nil
 	}
 	return g.seats, l.commit()
-}
-
-// beginTogether begins, once more on a new connection if the old one turns out to be dead. A database that is away is everybody's answer.
-func (l *lane) beginTogether(rows []int64) (cancel func(), now time.Time, err error) {
-	for range 2 {
-		if cancel, err = l.ready(); err != nil {
-			return cancel, now, errors.Join(errAway, err)
-		}
-		if now, err = l.conn.begin("BEGIN", rows); err == nil {
-			return cancel, now, nil
-		}
-		l.conn.rollback()
-		if !l.conn.lost {
-			return cancel, now, errUndone
-		}
-		cancel()
-	}
-	return func() {}, now, errors.Join(errAway, err)
 }
 
 // errUndone says for certain that a commit did not happen: the same may be done again.
@@ -218,7 +221,7 @@ func (l *lane) commit() error {
 	results.Close()
 	if !c.pg.IsClosed() && sqlState(err) != "" {
 		c.rollback()
-		return errors.Join(errUndone, explain("commit", err))
+		return marked{explain("commit", err), errUndone}
 	}
 	c.lost = true
 	return l.settle(nonce, err)
@@ -228,7 +231,8 @@ const (
 	noteCommit = `INSERT INTO commits (nonce, at, void) VALUES ($1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, 0)`
 	voidCommit = `INSERT INTO commits (nonce, at, void) VALUES ($1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, 1)
 		ON CONFLICT (nonce) DO UPDATE SET nonce = excluded.nonce RETURNING commits.void`
-	dropNotes = `DELETE FROM commits WHERE at < (extract(epoch FROM clock_timestamp()) * 1000000)::bigint - 3600000000`
+	newestNote = `SELECT coalesce(max(at), 0) FROM commits`
+	dropNotes  = `DELETE FROM commits WHERE at <= $1`
 )
 
 // settle finds out what became of a commit whose answer was lost. It writes the same nonce itself, marked void: if the commit's own is there,
@@ -251,7 +255,7 @@ func (l *lane) settle(nonce string, lost error) error {
 		cancel()
 		switch {
 		case err == nil && void == 1:
-			return errors.Join(errUndone, explain("commit", lost))
+			return marked{explain("commit", lost), errUndone}
 		case err == nil:
 			return nil
 		case expired:
@@ -276,12 +280,26 @@ func (l *lane) housekeep() {
 	if l.store.db.Mark.Due(now) && l.store.db.Mark.Claim(now) {
 		l.store.marking.Go(l.store.saveMark)
 	}
-	if l.conn != nil && !l.conn.lost && now.Sub(l.cleaned) > 10*time.Minute {
-		l.cleaned = now
-		cancel, err := l.ready()
-		if err == nil {
-			l.conn.pg.Exec(l.conn.ctx, dropNotes)
-			cancel()
+	if time.Since(l.cleaned) > 10*time.Minute {
+		l.cleaned = time.Now()
+		l.dropNonces()
+	}
+}
+
+// dropNonces drops those that were there when it last looked, ten minutes ago by this process's own clock: no commit is settled so late, and
+// a database's clock that jumps makes none look old.
+func (l *lane) dropNonces() {
+	cancel, err := l.ready()
+	if err != nil {
+		return
+	}
+	defer cancel()
+	if l.seen > 0 {
+		if _, err = l.conn.pg.Exec(l.conn.ctx, dropNotes, l.seen); err != nil {
+			return // the next one is as good
 		}
+	}
+	if err = l.conn.pg.QueryRow(l.conn.ctx, newestNote).Scan(&l.seen); err != nil {
+		l.seen = 0
 	}
 }

@@ -77,15 +77,19 @@ func (l *lanes) next() []*group.Member {
 	}
 }
 
+// mostRows of a group: the server's table of locks has room for some thousands, and others need it too.
+const mostRows = 256
+
 // pick takes from the front what fits together. A row that somebody left behind waits for is off limits for those behind: nobody is overtaken
 // on a row that it wants.
 func (l *lanes) pick() []*group.Member {
 	var picked []*group.Member
 	wanted := map[int64]bool{}
+	rows := 0
 	rest := l.queue[:0]
 	for _, m := range l.queue {
 		alone := len(m.Rows) == 0
-		fits := len(picked) == 0 || !alone && len(picked) < l.store.options.MaxGroup && len(picked[0].Rows) > 0
+		fits := len(picked) == 0 || !alone && len(picked) < l.store.options.MaxGroup && len(picked[0].Rows) > 0 && rows+len(m.Rows) <= mostRows
 		if !fits || slices.ContainsFunc(m.Rows, func(r int64) bool { return l.busy[r] || wanted[r] }) {
 			rest = append(rest, m)
 			for _, r := range m.Rows {
@@ -99,6 +103,7 @@ func (l *lanes) pick() []*group.Member {
 		for _, r := range m.Rows {
 			l.busy[r] = true
 		}
+		rows += len(m.Rows)
 		picked = append(picked, m)
 	}
 	clear(l.queue[len(rest):])

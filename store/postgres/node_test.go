@@ -344,3 +344,25 @@ func TestDamagedSchema(t *testing.T) {
 		deny(t, d.store)
 	})
 }
+
+// TestMigratedEqualsFresh: a database that came through every release has the schema of a new one.
+func TestMigratedEqualsFresh(t *testing.T) {
+	t.Parallel()
+	all := next(harmless)
+	schema := func(d *database) string {
+		return fmt.Sprint(d.Rows(t, `SELECT table_name::text, column_name::text, data_type::text, is_nullable::text, coalesce(column_default, '')::text, coalesce(collation_name, '')::text
+			FROM information_schema.columns WHERE table_schema = 'public' ORDER BY 1, 2`), d.Rows(t, "SELECT indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1"))
+	}
+	want := schema(newDatabase(t, Options{migrations: all}))
+	for from := 1; from <= len(all); from++ {
+		d := newDatabase(t, Options{migrations: all[:1]})
+		for to := from; to <= len(all); to++ {
+			deny(t, d.store)
+			d.options.migrations = all[:to]
+			d.Reopen(t)
+		}
+		if got := schema(d); got != want {
+			t.Errorf("from %d on:\n%s\na new one:\n%s", from, got, want)
+		}
+	}
+}

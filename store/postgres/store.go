@@ -119,7 +119,8 @@ func (s *Store) configure(url string) error {
 	config.MaxConns = int32(s.options.Readers)
 	config.ConnConfig.ConnectTimeout = 10 * time.Second
 	for name, value := range map[string]string{"application_name": "holdshort", "synchronous_commit": "on", "default_transaction_isolation": "read committed",
-		"statement_timeout": milliseconds(s.options.Patience), "idle_in_transaction_session_timeout": milliseconds(2 * s.options.Patience), "timezone": "UTC"} {
+		"statement_timeout": milliseconds(s.options.Patience),
+		"lock_timeout":      milliseconds(s.options.Patience * 2 / 3), "idle_in_transaction_session_timeout": milliseconds(2 * s.options.Patience), "timezone": "UTC"} {
 		config.ConnConfig.RuntimeParams[name] = value
 	}
 	s.config = config.ConnConfig.Copy()

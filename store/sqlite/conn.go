@@ -207,7 +207,7 @@ func (c *conn) transact(begin *sqldb.Statement, fn func() error) (err error) {
 		return c.broken
 	}
 	if err := c.control(commit); err != nil {
-		return explain("commit", err)
+		return lostCommit(err)
 	}
 	done = true
 	return nil

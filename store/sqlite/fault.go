@@ -45,6 +45,16 @@ func explain(op string, err error) error {
 	return e
 }
 
+// lostCommit: a disk that fails in the middle of a commit may have kept it. Everything before it is definite: nothing was written.
+func lostCommit(err error) error {
+	var fault *driver.Error
+	if errors.As(err, &fault) && fault.Code()&0xff == lib.SQLITE_IOERR {
+		return &holdshort.Error{Code: holdshort.OutcomeUnknown, Op: "commit", Message: "the disk failed: whether it was written shows only when the store is opened again", Err: err,
+			Hint: "check the disk, restart, and look before you repeat it"}
+	}
+	return explain("commit", err)
+}
+
 func (s *Store) explain(err error) error { return explain("open "+s.path, err) }
 
 func isTaken(err error) bool {

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -215,4 +216,31 @@ func TestDamagedFile(t *testing.T) {
 		_, err := OpenReadOnly(context.Background(), filepath.Join(t.TempDir(), "none.db"), Options{Logger: quiet})
 		refused(t, err, holdshort.NotFound)
 	})
+}
+
+// TestMigratedEqualsFresh: a database that came through every release has the schema of a new one.
+func TestMigratedEqualsFresh(t *testing.T) {
+	t.Parallel()
+	all := next(harmless)
+	schema := func(f *file) string {
+		var lines []string
+		for _, row := range f.Rows(t, "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY type, name") {
+			lines = append(lines, fmt.Sprintf("%s %s %s %s", row...))
+		}
+		return strings.Join(lines, "\n")
+	}
+	fresh := newFile(t, Options{migrations: all})
+	want := schema(fresh)
+	for from := 1; from <= len(all); from++ {
+		f := newFile(t, Options{migrations: all[:1]})
+		for to := from; to <= len(all); to++ {
+			f.deny(t)
+			f.close(t)
+			f.options.migrations = all[:to]
+			f.open(t)
+		}
+		if got := schema(f); got != want {
+			t.Errorf("from %d on:\n%s\na new one:\n%s", from, got, want)
+		}
+	}
 }

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"os"
 	"sync"
 	"time"
 
@@ -96,8 +97,9 @@ func (w *writer) loop() {
 		default:
 			w.together(live)
 		}
-		if w.store.db.Mark.Due(w.store.now()) {
+		if now := w.store.now(); w.store.db.Mark.Due(now) {
 			w.store.saveMark()
+			w.shorten()
 		}
 	}
 }
@@ -153,6 +155,20 @@ func (w *writer) member(m *group.Member) (group.Attempt, error) {
 		}
 	}
 	return attempt, w.conn.control(release)
+}
+
+const longLog = 64 << 20
+
+// shorten starts the write-ahead log anew when views that overlap kept it from ever ending: the usual checkpoints then never reach its end, and
+// it would fill the disk. It waits only a moment for views that are open already, and tries again a second later.
+func (w *writer) shorten() {
+	state, err := os.Stat(w.store.path + "-wal")
+	if err != nil || state.Size() <= longLog {
+		return
+	}
+	if err := w.conn.Exec("PRAGMA busy_timeout(100); PRAGMA wal_checkpoint(RESTART); PRAGMA busy_timeout(10000)"); err != nil {
+		w.store.options.Logger.Warn("shorten the write-ahead log", "error", err)
+	}
 }
 
 // Exclusive is a member like any other: on SQLite nobody runs beside it anyway.

@@ -14,7 +14,7 @@ import (
 // locks those that are still free, skipping what another node has just locked, and hands them out in one transaction.
 type claim[T any] struct {
 	table, columns, ready string // ready: the condition on a free row
-	times                 int    // how often ready names the time
+	times                 int    // how often ready names the time; a lease of more than a day is one that a wrong clock gave
 	filter                string // what this node can take
 	order                 string
 	args                  []any
@@ -177,8 +177,8 @@ func (db *DB) ClaimRuns(ctx context.Context, want store.RunClaim, fn func(store.
 		args = append(args, f.Flow, int64(f.Version))
 	}
 	return claim[holdshort.Run]{
-		times: 1, table: "runs", columns: runColumns, order: "o.lease_until, o.id", limit: want.Limit,
-		ready:  "status IN ('queued', 'running') AND held_code = '' AND lease_until <= ?",
+		times: 2, table: "runs", columns: runColumns, order: "o.lease_until, o.id", limit: want.Limit,
+		ready:  "status IN ('queued', 'running') AND held_code = '' AND (lease_until <= ? OR lease_until > ? + 86400000000)",
 		filter: "(" + strings.Join(flows, " OR ") + ")", args: args,
 		scan: (*Tx).scanRun,
 		unreadable: func(tx *Tx, run holdshort.Run, id string) error {
@@ -198,8 +198,8 @@ func (db *DB) ClaimDeliveries(ctx context.Context, want store.DeliveryClaim, fn 
 		args[i] = c
 	}
 	return claim[holdshort.Delivery]{
-		times: 2, table: "outbox", columns: deliveryColumns, order: "o.due_at, o.id", limit: want.Limit,
-		ready: `status IN ('queued', 'sending', 'parked') AND lease_until <= ? AND due_at <= ? AND (ordered = 0 OR NOT EXISTS
+		times: 3, table: "outbox", columns: deliveryColumns, order: "o.due_at, o.id", limit: want.Limit,
+		ready: `status IN ('queued', 'sending', 'parked') AND (lease_until <= ? OR lease_until > ? + 86400000000) AND due_at <= ? AND (ordered = 0 OR NOT EXISTS
 			(SELECT 1 FROM outbox b WHERE b.tenant = o.tenant AND b.session_id = o.session_id AND b.ordered = 1 AND b.seq < o.seq
 			AND b.status IN ('queued', 'sending')))`,
 		filter: "channel IN (" + strings.TrimSuffix(strings.Repeat("?, ", len(args)), ", ") + ")", args: args,

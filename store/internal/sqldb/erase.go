@@ -32,9 +32,6 @@ func (tx *Tx) EraseSession(id holdshort.SessionID) error {
 		return &holdshort.Error{Code: holdshort.WrongState, Op: "erase session " + s, Message: what, Hint: hint}
 	}
 	for _, w := range []Write{
-		{Statement: openOperation, Args: []any{t, t, s}, Selects: true, Want: 0, Miss: busy("an operation of it is under way", "wait until it is closed")},
-		{Statement: openOfSession, Args: []any{t, s}, Selects: true, Want: 0, Miss: busy("a run of it has not ended", "cancel it first")},
-		{Statement: openRequest, Args: []any{t, s}, Selects: true, Want: 0, Miss: busy("a request of it is open", "cancel it first")},
 		{Statement: eraseMessages, Args: []any{t, s}, Want: Any},
 		{Statement: eraseJournals, Args: []any{t, t, s}, Want: Any},
 		{Statement: eraseOfRuns, Args: []any{gone, gone, t, t, s}, Want: Any},
@@ -45,6 +42,10 @@ func (tx *Tx) EraseSession(id holdshort.SessionID) error {
 		{Statement: eraseDeliveries, Args: []any{gone, now, t, s}, Want: Any},
 		{Statement: eraseInbound, Args: []any{gone, t, s}, Want: Any},
 		{Statement: eraseSession, Args: []any{gone, now, t, s}, Want: 1, Miss: notFound("session", s)},
+		// Last, so that they see whatever the statements above could see: a run that came in between fails the whole.
+		{Statement: openOperation, Args: []any{t, t, s}, Selects: true, Want: 0, Miss: busy("an operation of it is under way", "wait until it is closed")},
+		{Statement: openOfSession, Args: []any{t, s}, Selects: true, Want: 0, Miss: busy("a run of it has not ended", "cancel it first")},
+		{Statement: openRequest, Args: []any{t, s}, Selects: true, Want: 0, Miss: busy("a request of it is open", "cancel it first")},
 	} {
 		if err := tx.write(w); err != nil {
 			return err

@@ -169,10 +169,13 @@ func (tx *Tx) Events(q store.EventQuery) (store.Events, error) {
 	switch {
 	case q.Run != "":
 		l.where("stream = ?", string(q.Run))
+		l.order = " ORDER BY seq" // the same order, and the stream's own index
 	case q.Session != "":
 		l.where("session_id = ? AND session_id <> ''", string(q.Session))
 	}
-	l.order = " ORDER BY pos"
+	if l.order == "" {
+		l.order = " ORDER BY pos"
+	}
 	err = tx.query(l.statement(), append(l.args, int64(limit)), func(scan func(...any) error) error {
 		_, e, err := scanEvent(scan)
 		if err != nil {

@@ -7,12 +7,12 @@ import (
 	"github.com/holdshort/holdshort"
 )
 
-// A lease is taken when it is free, over, or ours already. The epoch grows when it changes hands, not when it is renewed.
+// A lease is taken when it is free, over, ours already, or longer than a day: a wrong clock gave that. The epoch grows when it changes hands, not when it is renewed.
 var (
 	acquireLease = statement(`INSERT INTO leases (name, owner, epoch, until) VALUES (?, ?, 1, ?) ON CONFLICT (name) DO UPDATE
 		SET epoch = CASE WHEN leases.owner = excluded.owner AND leases.until > ? THEN leases.epoch ELSE leases.epoch + 1 END,
 			owner = excluded.owner, until = excluded.until
-		WHERE leases.owner = excluded.owner OR leases.owner = '' OR leases.until <= ?`)
+		WHERE leases.owner = excluded.owner OR leases.owner = '' OR leases.until <= ? OR leases.until > ? + 86400000000`)
 	selectLease  = statement(`SELECT owner, epoch, until FROM leases WHERE name = ?`)
 	releaseLease = statement(`UPDATE leases SET owner = '', until = 0 WHERE name = ? AND owner = ? AND epoch = ?`)
 	fenceLease   = statement(`SELECT 1 FROM leases WHERE name = ? AND owner = ? AND epoch = ? AND until > ?{for update}`)
@@ -28,7 +28,7 @@ func (db *DB) Acquire(ctx context.Context, name, owner string, ttl time.Duration
 	}
 	err := db.Backend.Exclusive(ctx, func(conn Conn, now time.Time) error {
 		at := micros(now)
-		err := conn.Apply([]Write{{Statement: acquireLease, Args: []any{name, owner, micros(now.Add(ttl)), at, at}, Want: 1,
+		err := conn.Apply([]Write{{Statement: acquireLease, Args: []any{name, owner, micros(now.Add(ttl)), at, at, at}, Want: 1,
 			Miss: &holdshort.Error{Code: holdshort.LeaseLost, Op: "acquire " + name, Message: "another node has it", Hint: "try again when its lease is over"}}})
 		if err != nil {
 			return err

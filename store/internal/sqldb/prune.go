@@ -10,30 +10,30 @@ import (
 	"github.com/holdshort/holdshort/store"
 )
 
-// What is pending never goes: runs that have not ended, operations that nobody has settled, requests that are open, deliveries that wait.
+// Rows are locked as they are chosen, so that nobody revives one meanwhile. What is pending never goes: runs that have not ended, operations that nobody has settled, requests that are open, deliveries that wait.
 var (
 	endedRuns = statement(`SELECT r.tenant, r.id FROM runs r WHERE r.pruned = ? AND r.ended_at > 0 AND r.ended_at <= ? AND NOT EXISTS
 		(SELECT 1 FROM operations o WHERE o.tenant = r.tenant AND o.run_id = r.id AND (o.status = 'started' OR o.status = 'unknown' AND o.settled = 0))
 		AND NOT EXISTS (SELECT 1 FROM requests q WHERE q.tenant = r.tenant AND q.run_id = r.id AND q.run_id <> '' AND q.status = 'open')
-		ORDER BY r.ended_at LIMIT ?`)
+		ORDER BY r.ended_at LIMIT ?{skip locked}`)
 	pruneJournal   = statement(`DELETE FROM journal WHERE tenant = ? AND run_id = ?`)
-	markPruned     = statement(`UPDATE runs SET pruned = 1 WHERE tenant = ? AND id = ? AND pruned = 0`)
+	markPruned     = statement(`UPDATE runs SET pruned = 1, revision = revision + 1 WHERE tenant = ? AND id = ? AND pruned = 0 AND ended_at > 0`)
 	pruneUses      = statement(`DELETE FROM decision_uses WHERE tenant = ? AND decision_id IN (SELECT id FROM decisions WHERE tenant = ? AND request_id IN (SELECT id FROM requests WHERE tenant = ? AND run_id = ? AND run_id <> ''))`)
 	pruneDecisions = statement(`DELETE FROM decisions WHERE tenant = ? AND request_id IN (SELECT id FROM requests WHERE tenant = ? AND run_id = ? AND run_id <> '')`)
 	pruneRequests  = statement(`DELETE FROM requests WHERE tenant = ? AND run_id = ? AND run_id <> '' AND status <> 'open'`)
 	pruneLedger    = statement(`DELETE FROM operations WHERE tenant = ? AND run_id = ?`)
-	pruneRun       = statement(`DELETE FROM runs WHERE tenant = ? AND id = ?`)
+	pruneRun       = statement(`DELETE FROM runs WHERE tenant = ? AND id = ? AND ended_at > 0`)
 	countLedger    = statement(`SELECT COUNT(*) FROM operations WHERE tenant = ? AND run_id = ?`)
 	countDecisions = statement(`SELECT COUNT(*) FROM decisions WHERE tenant = ? AND request_id IN (SELECT id FROM requests WHERE tenant = ? AND run_id = ? AND run_id <> '')`)
 	countJournal   = statement(`SELECT COUNT(*) FROM journal WHERE tenant = ? AND run_id = ?`)
 
 	closedRequests = statement(`SELECT q.tenant, q.id FROM requests q WHERE q.run_id = '' AND q.closed_at > 0 AND q.closed_at <= ? AND NOT EXISTS
 		(SELECT 1 FROM operations o WHERE o.tenant = q.tenant AND o.request_id = q.id AND o.run_id = '' AND (o.status = 'started' OR o.status = 'unknown' AND o.settled = 0))
-		ORDER BY q.closed_at LIMIT ?`)
+		ORDER BY q.closed_at LIMIT ?{skip locked}`)
 	pruneUsesOf      = statement(`DELETE FROM decision_uses WHERE tenant = ? AND decision_id IN (SELECT id FROM decisions WHERE tenant = ? AND request_id = ?)`)
 	pruneDecisionsOf = statement(`DELETE FROM decisions WHERE tenant = ? AND request_id = ?`)
 	pruneLedgerOf    = statement(`DELETE FROM operations WHERE tenant = ? AND request_id = ? AND run_id = ''`)
-	pruneRequest     = statement(`DELETE FROM requests WHERE tenant = ? AND id = ?`)
+	pruneRequest     = statement(`DELETE FROM requests WHERE tenant = ? AND id = ? AND closed_at > 0`)
 	countLedgerOf    = statement(`SELECT COUNT(*) FROM operations WHERE tenant = ? AND request_id = ? AND run_id = ''`)
 	countDecisionsOf = statement(`SELECT COUNT(*) FROM decisions WHERE tenant = ? AND request_id = ?`)
 	eraseBodiesOf    = statement(`UPDATE bodies SET body = ?, salt = ? WHERE tenant = ? AND run_id = ? AND run_id <> ''`)
@@ -41,16 +41,16 @@ var (
 
 	oldMessages = statement(`SELECT m.tenant, m.id FROM messages m WHERE m.created_at <= ? AND m.pinned = 0 AND NOT EXISTS
 		(SELECT 1 FROM runs r WHERE r.tenant = m.tenant AND r.session_id = m.session_id AND r.session_id <> '' AND (r.ended_at = 0 OR r.ended_at > ?))
-		ORDER BY m.created_at LIMIT ?`)
-	pruneMessage = statement(`DELETE FROM messages WHERE tenant = ? AND id = ?`)
-	oldReplays   = statement(`SELECT tenant, scope, key FROM replays WHERE at <= ? ORDER BY at LIMIT ?`)
+		ORDER BY m.created_at LIMIT ?{skip locked}`)
+	pruneMessage = statement(`DELETE FROM messages WHERE tenant = ? AND id = ? AND pinned = 0`)
+	oldReplays   = statement(`SELECT tenant, scope, key FROM replays WHERE at <= ? ORDER BY at LIMIT ?{skip locked}`)
 	pruneReplay  = statement(`DELETE FROM replays WHERE tenant = ? AND scope = ? AND key = ?`)
 	oldInbound   = statement(`SELECT i.tenant, i.id FROM inbound i WHERE i.routed = 1 AND i.at <= ? AND NOT EXISTS
 		(SELECT 1 FROM runs r WHERE r.tenant = i.tenant AND r.session_id = i.session_id AND r.session_id <> '' AND (r.ended_at = 0 OR r.ended_at > ?))
-		ORDER BY i.at LIMIT ?`)
-	pruneInbound  = statement(`DELETE FROM inbound WHERE tenant = ? AND id = ?`)
-	oldDeliveries = statement(`SELECT tenant, id FROM outbox WHERE closed_at > 0 AND closed_at <= ? ORDER BY closed_at LIMIT ?`)
-	pruneDelivery = statement(`DELETE FROM outbox WHERE tenant = ? AND id = ?`)
+		ORDER BY i.at LIMIT ?{skip locked}`)
+	pruneInbound  = statement(`DELETE FROM inbound WHERE tenant = ? AND id = ? AND routed = 1`)
+	oldDeliveries = statement(`SELECT tenant, id FROM outbox WHERE closed_at > 0 AND closed_at <= ? ORDER BY closed_at LIMIT ?{skip locked}`)
+	pruneDelivery = statement(`DELETE FROM outbox WHERE tenant = ? AND id = ? AND closed_at > 0`)
 
 	oldSeal     = statement(`SELECT number, from_pos, to_pos, root, prev, at, key_id, signature FROM seals WHERE at <= ? ORDER BY number DESC LIMIT 1`)
 	pruneEvents = statement(`DELETE FROM events WHERE pos <= ?`)
