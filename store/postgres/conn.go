@@ -20,6 +20,7 @@ type conn struct {
 	broken      error           // the transaction is aborted or the connection gone: nothing more may be said in it
 	lost        bool            // the connection is gone
 	wrote       bool            // the transaction has something to commit
+	backend     backend
 	onStatement func(string)
 }
 
@@ -30,7 +31,27 @@ func (s *Store) dial(ctx context.Context) (*conn, error) {
 	if err != nil {
 		return nil, explain("connect", err)
 	}
-	return &conn{store: s, pg: pg, ctx: context.Background(), onStatement: s.options.OnStatement}, nil
+	c := &conn{store: s, pg: pg, ctx: context.Background(), onStatement: s.options.OnStatement}
+	c.backend.pid = pg.PgConn().PID()
+	if err := pg.QueryRow(ctx, `SELECT backend_start::text FROM pg_stat_activity WHERE pid = pg_backend_pid()`).Scan(&c.backend.start); err != nil {
+		c.close()
+		return nil, explain("connect", err)
+	}
+	return c, nil
+}
+
+// backend is the server's process behind a connection.
+type backend struct {
+	pid   uint32
+	start string
+}
+
+// bury ends the process behind a connection that was lost, if it is still there: it may wait for the rest of a message that never comes and
+// hold its locks meanwhile. The same number with another start is another process.
+func (c *conn) bury(ctx context.Context, lost backend) {
+	if lost.pid != 0 {
+		c.pg.Exec(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND backend_start = $2::text::timestamptz`, int64(lost.pid), lost.start)
+	}
 }
 
 func (c *conn) close() {

@@ -47,7 +47,9 @@ func (l *lane) loop() {
 // ready gives the connection a fresh deadline, and dials if there is none.
 func (l *lane) ready() (cancel func(), err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), l.store.options.Patience)
+	var lost backend
 	if l.conn != nil && (l.conn.lost || l.conn.pg.IsClosed()) {
+		lost = l.conn.backend
 		l.conn.close()
 		l.conn = nil
 	}
@@ -56,6 +58,7 @@ func (l *lane) ready() (cancel func(), err error) {
 			cancel()
 			return func() {}, err
 		}
+		l.conn.bury(ctx, lost)
 	}
 	l.conn.ctx = ctx
 	return cancel, nil
@@ -232,7 +235,7 @@ const (
 	voidCommit = `INSERT INTO commits (nonce, at, void) VALUES ($1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, 1)
 		ON CONFLICT (nonce) DO UPDATE SET nonce = excluded.nonce RETURNING commits.void`
 	newestNote = `SELECT coalesce(max(at), 0) FROM commits`
-	dropNotes  = `DELETE FROM commits WHERE at <= $1`
+	dropNotes  = `DELETE FROM commits WHERE at <= $1 AND at < (extract(epoch FROM clock_timestamp()) * 1000000)::bigint - 3600000000`
 )
 
 // settle finds out what became of a commit whose answer was lost. It writes the same nonce itself, marked void: if the commit's own is there,
@@ -245,6 +248,7 @@ func (l *lane) settle(nonce string, lost error) error {
 		var void int64
 		c, err := l.store.dial(ctx)
 		if err == nil {
+			c.bury(ctx, l.conn.backend)
 			err = c.pg.QueryRow(ctx, voidCommit, nonce).Scan(&void)
 			c.close()
 		}
@@ -286,8 +290,8 @@ func (l *lane) housekeep() {
 	}
 }
 
-// dropNonces drops those that were there when it last looked, ten minutes ago by this process's own clock: no commit is settled so late, and
-// a database's clock that jumps makes none look old.
+// dropNonces drops those that were there when it last looked, ten minutes ago by this process's own clock, and that are an hour old by the
+// database's: no commit is settled so late, and no clock that jumps makes one look old to both.
 func (l *lane) dropNonces() {
 	cancel, err := l.ready()
 	if err != nil {

@@ -51,7 +51,7 @@ func (s *Store) migrate(c *conn) error {
 				return &holdshort.Error{Code: holdshort.SchemaOlder, Op: "open the PostgreSQL store", Message: "its schema is older than this build",
 					Hint: "back it up, then run holdshort migrate"}
 			}
-			if err := c.Exec(fmt.Sprintf("SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock(%d)", int64(s.lockBase))); err != nil {
+			if err := c.Exec(fmt.Sprintf("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock(%d)", int64(s.lockBase))); err != nil {
 				return err
 			}
 			more, err = sqldb.Migrate(c, s.options.migrations, now)

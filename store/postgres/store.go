@@ -118,9 +118,20 @@ func (s *Store) configure(url string) error {
 	}
 	config.MaxConns = int32(s.options.Readers)
 	config.ConnConfig.ConnectTimeout = 10 * time.Second
-	for name, value := range map[string]string{"application_name": "holdshort", "synchronous_commit": "on", "default_transaction_isolation": "read committed",
-		"statement_timeout": milliseconds(s.options.Patience),
-		"lock_timeout":      milliseconds(s.options.Patience * 2 / 3), "idle_in_transaction_session_timeout": milliseconds(2 * s.options.Patience), "timezone": "UTC"} {
+	for name, value := range map[string]string{
+		"application_name":                    "holdshort",
+		"synchronous_commit":                  "on",
+		"default_transaction_isolation":       "read committed",
+		"timezone":                            "UTC",
+		"statement_timeout":                   milliseconds(s.options.Patience),
+		"lock_timeout":                        milliseconds(s.options.Patience * 2 / 3),
+		"idle_in_transaction_session_timeout": milliseconds(2 * s.options.Patience),
+		// A wire that dies in the middle of a batch leaves a backend that waits for the rest, with all its locks: only TCP ends it.
+		"tcp_keepalives_idle":     "10",
+		"tcp_keepalives_interval": "5",
+		"tcp_keepalives_count":    "3",
+		"tcp_user_timeout":        milliseconds(s.options.Patience),
+	} {
 		config.ConnConfig.RuntimeParams[name] = value
 	}
 	s.config = config.ConnConfig.Copy()

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"os"
 	"sync"
 	"time"
@@ -106,14 +107,17 @@ func (w *writer) loop() {
 
 // alone is a transaction with one member.
 func (w *writer) alone(m *group.Member) {
-	var attempt group.Attempt
-	err := w.conn.transact(beginWrite, func() error {
+	if attempt, err := w.try(m); !attempt.Gone {
+		m.Answer(err)
+	}
+}
+
+func (w *writer) try(m *group.Member) (attempt group.Attempt, err error) {
+	err = w.conn.transact(beginWrite, func() error {
 		attempt = m.Turn(w.conn, w.store.now())
 		return attempt.Err
 	})
-	if !attempt.Gone {
-		m.Answer(err)
-	}
+	return attempt, err
 }
 
 // together is a transaction with many. If anything happens to it as a whole it is void: each member runs again, alone, once.
@@ -132,10 +136,23 @@ func (w *writer) together(members []*group.Member) {
 		switch {
 		case attempts[i].Gone:
 		case void != nil:
-			w.alone(m)
+			w.again(m, void)
 		default:
 			m.Answer(attempts[i].Err)
 		}
+	}
+}
+
+// again runs a member of a void group alone. If the group's own commit may have happened, only the member's own function or a commit that
+// went through can tell otherwise.
+func (w *writer) again(m *group.Member, void error) {
+	attempt, err := w.try(m)
+	switch {
+	case attempt.Gone:
+	case err != nil && attempt.Err == nil && errors.Is(void, holdshort.OutcomeUnknown):
+		m.Answer(void)
+	default:
+		m.Answer(err)
 	}
 }
 

@@ -125,6 +125,34 @@ func testCanceled(t *testing.T, d Driver) {
 			b.Errorf("got %v and %d of 5 rows, want the truth: it was committed", err, left)
 		}
 	})
+	t.Run("while others of its group have their turn", func(t *testing.T) {
+		b := &bed{t, b.db}
+		var cancels []context.CancelFunc
+		var members []member
+		var places []place
+		for i := range 6 { // whoever comes first cancels all the others, who are taken but have not begun
+			ctx, cancel := context.WithCancel(context.Background())
+			cancels = append(cancels, cancel)
+			p := newPlace()
+			places = append(places, p)
+			members = append(members, member{ctx: ctx, rows: []store.Row{store.RunRow(p.run.ID)}, fn: func(tx store.Tx) error {
+				for j, cancel := range cancels {
+					if j != i {
+						cancel()
+					}
+				}
+				if _, err := tx.Run(p.run.ID); !errors.Is(err, holdshort.NotFound) { // time enough for an answer that comes too early
+					return err
+				}
+				return p.write(tx)
+			}})
+		}
+		for i, e := range b.gather(g, members).finish() {
+			if left := places[i].left(b); e.err != nil || left != 5 {
+				b.Errorf("member %d: got %v and %d of 5 rows, want the truth: it was committed", i, e.err, left)
+			}
+		}
+	})
 	t.Run("a view", func(t *testing.T) {
 		b := &bed{t, b.db}
 		run := newRun(birth)

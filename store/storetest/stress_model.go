@@ -157,7 +157,7 @@ func (m *model) add(tx store.Tx, key string, runs []int, misdeed string) error {
 		return firstError(err, tx.PutRun(run))
 	case "ignore":
 		if err := tx.AddJournal(newEntry(id, key, birth)); err == nil {
-			tx.Run(id) // this is where the second entry is refused
+			_, _ = tx.Run(id) // this is where the second entry is refused
 		}
 	}
 	return nil
@@ -181,8 +181,9 @@ func (m *model) compare() {
 			}
 			return err
 		})
-		if n := m.number("SELECT COUNT(*) FROM journal j JOIN runs r ON r.id = j.run_id WHERE r.id = ?", string(id)); n != m.number("SELECT COUNT(*) FROM events WHERE stream = ?", string(id)) {
-			m.Errorf("run %d has %d entries and another number of events", i, n)
+		entries, events := m.number("SELECT COUNT(*) FROM journal WHERE run_id = ?", string(id)), m.number("SELECT COUNT(*) FROM events WHERE stream = ?", string(id))
+		if entries != events {
+			m.Errorf("run %d has %d entries and %d events", i, entries, events)
 		}
 	}
 	for key, told := range m.told {

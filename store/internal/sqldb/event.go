@@ -165,9 +165,13 @@ func (tx *Tx) Events(q store.EventQuery) (store.Events, error) {
 		return out, err
 	}
 	out.Gap = q.After > 0 && q.After < pruned
-	l := list("events", eventColumns).where("tenant = ?", string(tx.tenant)).where("pos > ?", q.After)
+	l := list("events", eventColumns).where("tenant = ?", string(tx.tenant))
+	if q.Run == "" {
+		l.where("pos > ?", q.After)
+	}
 	switch {
 	case q.Run != "":
+		l.where("+pos > ?", q.After) // not by the position's index: it would walk the tenant's whole log
 		l.where("stream = ?", string(q.Run))
 		l.order = " ORDER BY seq" // the same order, and the stream's own index
 	case q.Session != "":

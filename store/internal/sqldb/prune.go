@@ -230,6 +230,10 @@ func (db *DB) pruneEvents(conn Conn, now, before time.Time, _ int, out *store.Pr
 	if db.Keyring == nil {
 		return &holdshort.Error{Code: holdshort.KeyUnknown, Op: "prune events", Message: "the store was opened without a keyring", Hint: "configure the keyring file"}
 	}
+	// One at a time, on PostgreSQL: a second one would choose an older cut.
+	if err := conn.Query(lockStream, []any{"prune events"}, func(func(...any) error) error { return nil }); err != nil {
+		return err
+	}
 	var seal holdshort.Seal
 	err := conn.Query(oldSeal, []any{micros(before)}, func(scan func(...any) error) (err error) {
 		seal, err = scanSeal(scan)
