@@ -30,8 +30,9 @@ func measureSweep(ctx context.Context, t *target, o Options, report *Report) err
 	if _, err := load(ctx, s, o.Due, func(time.Time, int) time.Time { return due }, false); err != nil {
 		return err
 	}
-	const decisions = 1000
-	open, err := load(ctx, s, 20*decisions, func(now time.Time, _ int) time.Time { return now.Add(time.Hour) }, true)
+	pool := max(200, o.Due/5) // as many as can be decided while the sweep lasts
+	decisions := min(1000, pool/4)
+	open, err := load(ctx, s, pool, func(now time.Time, _ int) time.Time { return now.Add(time.Hour) }, true)
 	if err != nil {
 		return err
 	}
