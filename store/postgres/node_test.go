@@ -366,3 +366,52 @@ func TestMigratedEqualsFresh(t *testing.T) {
 		}
 	}
 }
+
+// TestNodesQueueForRows: whoever names a row waits for the one who has it, on whichever node; nobody who read it has to read it again.
+func TestNodesQueueForRows(t *testing.T) {
+	t.Parallel()
+	d := newDatabase(t, Options{})
+	nodes := []*Store{d.store, d.another(t, nil)}
+	if err := d.store.Update(ctx, "acme", count("run_1"), store.RunRow("run_1")); err != nil {
+		t.Fatal(err)
+	}
+	const each = 25
+	var wg sync.WaitGroup
+	for _, s := range nodes {
+		for range 2 {
+			wg.Go(func() {
+				for range each {
+					if err := s.Update(ctx, "acme", count("run_1"), store.RunRow("run_1")); err != nil {
+						t.Errorf("got %v", err)
+						return
+					}
+				}
+			})
+		}
+	}
+	wg.Wait()
+	if wake, events := d.counted(t, "run_1"); wake != 4*each+1 || events != wake {
+		t.Errorf("%d updates took effect %d times, with %d events", 4*each+1, wake, events)
+	}
+}
+
+// TestSchema looks how far databases have come, without changing them.
+func TestSchema(t *testing.T) {
+	t.Parallel()
+	known := len(sqldb.Migrations(sqldb.Postgres))
+	d := emptyDatabase(t, Options{})
+	none, err := Schema(ctx, d.url)
+	if err != nil || len(none.Applied) != 0 || len(none.Pending) != known || len(d.Columns(t)) != 0 {
+		t.Errorf("an empty database: %d applied, %d pending (%v)", len(none.Applied), len(none.Pending), err)
+	}
+	d.open(t)
+	defer d.close(t)
+	whole, err := Schema(ctx, d.url)
+	if err != nil || len(whole.Applied) != known || len(whole.Pending) != 0 || whole.Applied[0].Name != "initial" {
+		t.Errorf("a new one: %+v (%v)", whole, err)
+	}
+	d.another(t, func(o *Options) { o.migrations = next(harmless) })
+	if _, err := Schema(ctx, d.url); holdshort.CodeOf(err) != holdshort.SchemaNewer {
+		t.Errorf("a newer one: %v", err)
+	}
+}

@@ -28,7 +28,8 @@ var _ sqldb.Script = (*conn)(nil)
 // dial opens a connection. The busy timeout comes first: setting the journal mode may have to wait.
 func dial(ctx context.Context, path string, o Options, readOnly bool) (*conn, error) {
 	pragmas := []string{"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "wal_autocheckpoint(4000)", "cache_size(-16384)", "temp_store(MEMORY)",
-		"foreign_keys(0)", "journal_size_limit(67108864)"}
+		"foreign_keys(0)", "journal_size_limit(67108864)",
+		"secure_delete(1)"} // what was erased must not stand in free pages
 	query := url.Values{}
 	if readOnly {
 		pragmas = []string{"busy_timeout(10000)", "query_only(1)", "cache_size(-8192)", "temp_store(MEMORY)"}

@@ -192,3 +192,40 @@ func TestWrongKey(t *testing.T) {
 		}
 	}
 }
+
+// TestErasedFile: what was erased is not left in the file's free pages either, once the log was written back.
+func TestErasedFile(t *testing.T) {
+	f := newFile(t, Options{})
+	secret := "canary-in-the-coal-mine"
+	raw := []byte(`"` + strings.Repeat(secret+" ", 500) + `"`)
+	err := f.store.Update(context.Background(), "acme", func(tx store.Tx) error {
+		if err := tx.PutSession(holdshort.Session{ID: "ses_1", Mode: holdshort.ModeAI, Data: raw, User: secret}); err != nil {
+			return err
+		}
+		for n := range int64(20) {
+			m := holdshort.Message{ID: holdshort.MessageID("msg_" + strings.Repeat("x", int(n))), SessionID: "ses_1", Seq: n, Parts: []holdshort.Part{{Type: "data", Data: raw}}}
+			if err := tx.PutMessage(m); err != nil {
+				return err
+			}
+		}
+		return tx.PutRun(holdshort.Run{ID: "run_1", Status: holdshort.RunCompleted, EndedAt: tx.Now(), SessionID: "ses_1", Flow: "f", Input: raw})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Reopen(t)
+	if err := f.store.Update(context.Background(), "acme", func(tx store.Tx) error { return tx.EraseSession("ses_1") }); err != nil {
+		t.Fatal(err)
+	}
+	f.close(t)
+	defer f.open(t)
+	for _, part := range []string{"", "-wal"} {
+		content, err := os.ReadFile(f.path + part)
+		if err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		if n := bytes.Count(content, []byte(secret)); n > 0 {
+			t.Errorf("the erased text stands %d times in the file%s", n, part)
+		}
+	}
+}
