@@ -15,8 +15,6 @@ type Due struct {
 
 // RunClaim says which runs a node can take.
 type RunClaim struct {
-	Owner string
-	Until time.Duration // how long the lease is, from the transaction's time
 	Flows []FlowVersion // what the node can run; none: nothing
 	Limit int
 }
@@ -29,8 +27,6 @@ type FlowVersion struct {
 
 // DeliveryClaim says which deliveries a node can take.
 type DeliveryClaim struct {
-	Owner    string
-	Until    time.Duration
 	Channels []string // none: nothing
 	Limit    int
 }

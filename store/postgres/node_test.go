@@ -113,7 +113,7 @@ func TestNodesShareWork(t *testing.T) {
 		wg.Go(func() {
 			for claimed() < runs {
 				var got []holdshort.RunID
-				_, err := s.System().ClaimRuns(ctx, store.RunClaim{Owner: fmt.Sprint(i), Flows: []store.FlowVersion{{Flow: "refund", Version: 1}}, Limit: 3}, func(tx store.Tx, r holdshort.Run) error {
+				_, err := s.System().ClaimRuns(ctx, store.RunClaim{Flows: []store.FlowVersion{{Flow: "refund", Version: 1}}, Limit: 3}, func(tx store.Tx, r holdshort.Run) error {
 					if len(got) == 3 {
 						got = nil // again from the start
 					}
@@ -175,7 +175,7 @@ func TestFenceHoldsTheRun(t *testing.T) {
 	}()
 	<-reached
 	claim := func() int {
-		n, err := other.System().ClaimRuns(ctx, store.RunClaim{Owner: "b", Flows: []store.FlowVersion{{Flow: "refund", Version: 1}}}, func(tx store.Tx, r holdshort.Run) error {
+		n, err := other.System().ClaimRuns(ctx, store.RunClaim{Flows: []store.FlowVersion{{Flow: "refund", Version: 1}}}, func(tx store.Tx, r holdshort.Run) error {
 			r.Lease = holdshort.Lease{Owner: "b", Epoch: r.Lease.Epoch + 1, Until: tx.Now().Add(time.Minute)}
 			return tx.PutRun(r)
 		})

@@ -47,7 +47,7 @@ func quarantined(t *testing.T, s *Store) {
 		t.Fatal("it is not quarantined")
 	}
 	refused(t, s.Update(ctx, "acme", func(store.Tx) error { t.Error("the function ran"); return nil }), holdshort.Quarantined)
-	_, err := s.System().ClaimRuns(ctx, store.RunClaim{Owner: "n", Flows: []store.FlowVersion{{Flow: "f", Version: 1}}}, nil)
+	_, err := s.System().ClaimRuns(ctx, store.RunClaim{Flows: []store.FlowVersion{{Flow: "f", Version: 1}}}, nil)
 	refused(t, err, holdshort.Quarantined)
 	if err := s.View(ctx, "acme", func(tx store.ReadTx) error { _, err := tx.Runs(store.RunQuery{}); return err }); err != nil {
 		t.Errorf("looking at it: %v", err)

@@ -3,6 +3,7 @@ package postgres
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net"
 	"net/url"
 	"sync"
@@ -196,7 +197,7 @@ func TestGroupOnDeadDatabase(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range callers {
 		wg.Go(func() {
-			id := holdshort.RunID("run_" + string(rune('A'+i)))
+			id := holdshort.RunID(fmt.Sprint("run_", i))
 			if err := d.store.Update(ctx, "acme", count(id), store.RunRow(id)); err == nil {
 				t.Error("a dead database acknowledged")
 			}

@@ -37,7 +37,7 @@ func claimRuns(s store.Store, owner string, limit int, flows ...store.FlowVersio
 		flows = []store.FlowVersion{{Flow: "refund", Version: 1}}
 	}
 	var out []claimed
-	n, err := s.System().ClaimRuns(context.Background(), store.RunClaim{Owner: owner, Until: leaseTime, Flows: flows, Limit: limit}, func(tx store.Tx, run holdshort.Run) error {
+	n, err := s.System().ClaimRuns(context.Background(), store.RunClaim{Flows: flows, Limit: limit}, func(tx store.Tx, run holdshort.Run) error {
 		if len(out) > 0 && slices.ContainsFunc(out, func(r claimed) bool { return r.ID == run.ID }) {
 			out = nil // the function runs again from the start
 		}
@@ -185,7 +185,7 @@ func testVersions(b *bed) {
 	if got := b.claim("node", 10, store.FlowVersion{Flow: "a", Version: 3}, store.FlowVersion{Flow: "c", Version: 1}); len(got) != 0 {
 		b.Errorf("claimed %v of versions that the node does not have", got)
 	}
-	if n, err := b.system().ClaimRuns(context.Background(), store.RunClaim{Owner: "node", Limit: 10}, nil); n != 0 || err != nil {
+	if n, err := b.system().ClaimRuns(context.Background(), store.RunClaim{Limit: 10}, nil); n != 0 || err != nil {
 		b.Errorf("a node without flows claimed %d (%v)", n, err)
 	}
 	got := b.claim("node", 10, store.FlowVersion{Flow: "a", Version: 2}, store.FlowVersion{Flow: "b", Version: 1})
@@ -207,7 +207,7 @@ func testFailedClaim(b *bed) {
 	b.update(func(tx store.Tx) error { return firstError(tx.PutRun(run), tx.PutRun(other)) })
 	flows := []store.FlowVersion{{Flow: "fragile", Version: 1}}
 	n := 0
-	claimed, err := b.system().ClaimRuns(context.Background(), store.RunClaim{Owner: "node", Flows: flows, Limit: 10}, func(tx store.Tx, r holdshort.Run) error {
+	claimed, err := b.system().ClaimRuns(context.Background(), store.RunClaim{Flows: flows, Limit: 10}, func(tx store.Tx, r holdshort.Run) error {
 		if n++; n == 2 {
 			return errOwn
 		}

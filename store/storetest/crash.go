@@ -130,7 +130,7 @@ func (l *life) accept(tx store.Tx) error {
 
 func (l *life) claim(s store.Store) error {
 	flows := []store.FlowVersion{{Flow: l.run.Flow, Version: l.run.FlowVersion}}
-	n, err := s.System().ClaimRuns(context.Background(), store.RunClaim{Owner: "node", Until: leaseTime, Flows: flows}, func(tx store.Tx, r holdshort.Run) error {
+	n, err := s.System().ClaimRuns(context.Background(), store.RunClaim{Flows: flows}, func(tx store.Tx, r holdshort.Run) error {
 		r, err := r.Apply(holdshort.RunClaim, tx.Now())
 		r.Lease.Owner, r.Lease.Until = "node", tx.Now().Add(leaseTime)
 		return firstError(err, tx.PutRun(r), tx.AddEvent(holdshort.Event{Type: "run.started", Run: r.ID}))

@@ -14,7 +14,7 @@ import (
 func (b *bed) take(limit int, channels ...string) []string {
 	b.Helper()
 	var keys []string
-	n, err := b.system().ClaimDeliveries(context.Background(), store.DeliveryClaim{Owner: "node", Until: leaseTime, Channels: channels, Limit: limit},
+	n, err := b.system().ClaimDeliveries(context.Background(), store.DeliveryClaim{Channels: channels, Limit: limit},
 		func(tx store.Tx, d holdshort.Delivery) error {
 			d, err := d.Apply(holdshort.DeliveryClaim, tx.Now())
 			if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/store"
@@ -15,7 +14,7 @@ func testEndedTransactions(t *testing.T, d Driver) {
 	b := open(t, d, Options{})
 	run := newRun(birth)
 	b.update(func(tx store.Tx) error { return tx.PutRun(run) })
-	claim := store.RunClaim{Owner: "node", Until: time.Minute, Flows: []store.FlowVersion{{Flow: run.Flow, Version: run.FlowVersion}}}
+	claim := store.RunClaim{Flows: []store.FlowVersion{{Flow: run.Flow, Version: run.FlowVersion}}}
 	for name, leak := range map[string]func() (tx store.ReadTx){
 		"of an update": func() (out store.ReadTx) {
 			b.update(func(tx store.Tx) error { out = tx; return nil })

@@ -75,7 +75,7 @@ func testBesideHeavy(b *bed, heavy holdshort.TenantID, many int) {
 	check("runs", tenants)
 
 	clear(tenants)
-	_, err = b.system().ClaimDeliveries(context.Background(), store.DeliveryClaim{Owner: "node", Until: leaseTime, Channels: []string{"chat"}, Limit: limit},
+	_, err = b.system().ClaimDeliveries(context.Background(), store.DeliveryClaim{Channels: []string{"chat"}, Limit: limit},
 		func(tx store.Tx, _ holdshort.Delivery) error { tenants[tx.Tenant()]++; return nil })
 	if err != nil {
 		b.Fatalf("claim deliveries: %v", err)

@@ -61,7 +61,7 @@ func (w *twins) systems() map[string]func(*bed) {
 		"ClaimRuns": func(b *bed) {
 			untouched(b, []holdshort.TenantID{rival}, func() {
 				var seen []holdshort.TenantID
-				_, err := b.system().ClaimRuns(ctx, store.RunClaim{Owner: "node", Flows: []store.FlowVersion{{Flow: "refund", Version: 1}}, Limit: 10},
+				_, err := b.system().ClaimRuns(ctx, store.RunClaim{Flows: []store.FlowVersion{{Flow: "refund", Version: 1}}, Limit: 10},
 					func(tx store.Tx, r holdshort.Run) error {
 						if seen = append(seen, tx.Tenant()); string(r.Input) != fmt.Sprintf("%q", "of "+string(tx.Tenant())) {
 							return fmt.Errorf("%s was handed %s", tx.Tenant(), r.Input)
@@ -79,7 +79,7 @@ func (w *twins) systems() map[string]func(*bed) {
 		"ClaimDeliveries": func(b *bed) {
 			untouched(b, []holdshort.TenantID{rival}, func() {
 				var seen []holdshort.TenantID
-				_, err := b.system().ClaimDeliveries(ctx, store.DeliveryClaim{Owner: "node", Channels: []string{"chat"}, Limit: 10},
+				_, err := b.system().ClaimDeliveries(ctx, store.DeliveryClaim{Channels: []string{"chat"}, Limit: 10},
 					func(tx store.Tx, d holdshort.Delivery) error {
 						if seen = append(seen, tx.Tenant()); string(d.Body) != fmt.Sprintf("%q", "of "+string(tx.Tenant())) {
 							return fmt.Errorf("%s was handed %s", tx.Tenant(), d.Body)

@@ -56,7 +56,7 @@ func nouns() []noun {
 			given("Revision").mutable("Status", "Outcome", "Assignee", "Priority", "Reasks", "AskedAt", "ExpiresAt", "ClosedAt", "CancelReason"),
 		verbs("operation", func(o *holdshort.Operation) { o.Status = holdshort.OperationUnknown },
 			store.Tx.PutOperation, func(tx store.ReadTx, o holdshort.Operation) (holdshort.Operation, error) { return tx.Operation(o.ID) }).
-			given("Revision").mutable("Status", "Attempt", "Nonce", "Success", "Settled", "ResultHash", "ExternalIDs", "StartedAt", "Deadline", "ClosedAt"),
+			given("Revision").mutable("RequestID", "Status", "Attempt", "Nonce", "Success", "Settled", "ResultHash", "ExternalIDs", "StartedAt", "Deadline", "ClosedAt"),
 		verbs("delivery", func(d *holdshort.Delivery) { d.Status = holdshort.DeliveryParked },
 			store.Tx.PutDelivery, func(tx store.ReadTx, d holdshort.Delivery) (holdshort.Delivery, error) { return tx.Delivery(d.ID) }).
 			given("Revision").mutable("Status", "Address", "RunID", "RequestID", "Body", "Attempt", "Lease", "DueAt", "SentAt", "LastError"),

@@ -93,7 +93,7 @@ func testClose(t *testing.T, d Driver) {
 		"View":   s.View(ctx, acme, func(store.ReadTx) error { return nil }),
 	}
 	_, refused["Now"] = s.System().Now(ctx)
-	_, refused["ClaimRuns"] = s.System().ClaimRuns(ctx, store.RunClaim{Owner: "n", Flows: []store.FlowVersion{{Flow: "refund", Version: 1}}}, nil)
+	_, refused["ClaimRuns"] = s.System().ClaimRuns(ctx, store.RunClaim{Flows: []store.FlowVersion{{Flow: "refund", Version: 1}}}, nil)
 	_, refused["Acquire"] = s.System().Acquire(ctx, "n", "o", time.Minute)
 	_, refused["Verify"] = s.System().Verify(ctx)
 	_, refused["Health"] = s.System().Health(ctx)

@@ -7,8 +7,8 @@ import (
 )
 
 var insertOperation, updateOperation = puts("operations",
-	[]string{"status", "attempt", "nonce", "success", "settled", "result_hash", "external_ids", "started_at", "deadline", "closed_at"},
-	[]string{"run_id", "request_id", "step_id", "capability", "args_hash"})
+	[]string{"request_id", "status", "attempt", "nonce", "success", "settled", "result_hash", "external_ids", "started_at", "deadline", "closed_at"},
+	[]string{"run_id", "step_id", "capability", "args_hash"})
 
 const operationColumns = `id, revision, run_id, request_id, step_id, capability, args_hash, status, attempt, nonce, success, settled, result_hash,
 	external_ids, started_at, deadline, closed_at`
@@ -44,7 +44,7 @@ func scanOperation(scan func(...any) error) (o holdshort.Operation, id string, e
 	return o, id, nil
 }
 
-// PutOperation never changes which tool and arguments an operation is of: the update does not name them.
+// PutOperation never changes which tool and arguments an operation is of: the update does not name them. A retry follows another approval.
 func (tx *Tx) PutOperation(o holdshort.Operation) error {
 	if err := tx.required("operation", o.ID, o.StepID, o.Capability, o.ArgsHash, string(o.Status), o.Nonce); err != nil {
 		return err
@@ -64,8 +64,8 @@ func (tx *Tx) PutOperation(o holdshort.Operation) error {
 		}
 	}
 	return tx.put("operation", o.ID, o.Revision, insertOperation, updateOperation,
-		[]any{string(o.Status), int64(o.Attempt), o.Nonce, flag(o.Success), flag(o.Settled), o.ResultHash, external, micros(o.StartedAt), micros(o.Deadline), micros(o.ClosedAt)},
-		[]any{string(o.RunID), string(o.RequestID), o.StepID, o.Capability, o.ArgsHash})
+		[]any{string(o.RequestID), string(o.Status), int64(o.Attempt), o.Nonce, flag(o.Success), flag(o.Settled), o.ResultHash, external, micros(o.StartedAt), micros(o.Deadline), micros(o.ClosedAt)},
+		[]any{string(o.RunID), o.StepID, o.Capability, o.ArgsHash})
 }
 
 var (
