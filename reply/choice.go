@@ -13,7 +13,11 @@ func readChoice(text string, q *Question, hints *lexicon.Hints) Reading {
 	}
 	var room [2 * scratch]byte
 	a := foldAnswer(room[:0], text, hints)
-	c := choice{q: q, hints: hints, full: a.full, core: a.core}
+	c := choice{q: q, hints: hints, full: a.full, whole: a.words, core: a.core}
+	if core := withoutThanks(a.core, hints); len(core) < len(a.core) && !c.thanksNamed() {
+		c.core = core
+	}
+	thanked := len(c.core) < len(a.core)
 	c.split()
 	c.matchLabels()
 
@@ -24,11 +28,15 @@ func readChoice(text string, q *Question, hints *lexicon.Hints) Reading {
 	case whole.clash:
 		return not(Ambiguous)
 	case whole.option >= 0: // a label wins over whatever else its words mean, but not over another option's number
-		if why == Ambiguous || why == "" && listed != only(whole.option) {
+		several := q.Expected == SingleChoice && c.items > 1 // which is no answer to a single choice
+		if why == Ambiguous || why == "" && listed != only(whole.option) && !several && !thanked {
 			return not(Ambiguous)
 		}
 		return Reading{Verdict: Selected, Selected: only(whole.option)}
 	case p.meaning&lexicon.Cancel != 0 && !a.quoted && !a.yes:
+		if c.cancelNamed() {
+			return not(Ambiguous)
+		}
 		return Reading{Verdict: Cancel}
 	case a.no:
 		return not(Ambiguous)
@@ -44,6 +52,31 @@ func readChoice(text string, q *Question, hints *lexicon.Hints) Reading {
 		return not(BothNotTwo)
 	}
 	return not(why)
+}
+
+// cancelNamed reports an option that a cancel word may have been meant for.
+func (c *choice) cancelNamed() bool {
+	for i := range c.q.Options {
+		if o := &c.q.Options[i]; namesCancel(c.whole, o.Label, c.hints) || namesCancel(c.whole, o.ID, c.hints) {
+			return true
+		}
+	}
+	return false
+}
+
+// thanksNamed reports an option with a polite word for its name, or at an end of it: "red, thanks" may be two answers then,
+// and "thank you card" is none of the other cards.
+func (c *choice) thanksNamed() bool {
+	var room [scratch]byte
+	for i := range c.q.Options {
+		for _, name := range [2]string{c.q.Options[i].Label, c.q.Options[i].ID} {
+			words, _ := fold.Text(room[:0], name)
+			if polite(words, c.hints) || len(withoutThanks(words, c.hints)) < len(words) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // single finishes a single choice: one number, one scope word, never several.
@@ -88,6 +121,7 @@ type choice struct {
 	q          *Question
 	hints      *lexicon.Hints
 	full, core []byte
+	whole      []byte // the words of the reply, emoji and smiles aside
 	parts      [maxParts]part
 	n          int
 	items      int
@@ -127,9 +161,10 @@ func (c *choice) matchName(option int, name string, room []byte) {
 	if len(words) == 0 {
 		return
 	}
+	plain := withoutSigns(words)
 	for i := range c.n {
 		p, typed := &c.parts[i], c.words(i)
-		if !bytes.Equal(typed, words) && !numbered(typed, option+1, words) {
+		if !calls(typed, words, option+1) && !calls(typed, plain, option+1) {
 			continue
 		}
 		p.clash = p.clash || p.option >= 0 && p.option != option
@@ -137,12 +172,16 @@ func (c *choice) matchName(option int, name string, room []byte) {
 	}
 }
 
-// numbered reports a label written with its own number, as it was shown: "2. Blue", "2) Blue".
+func calls(words, label []byte, number int) bool {
+	return bytes.Equal(words, label) || numbered(words, number, label)
+}
+
+// numbered reports a label written with its own number, as it was shown: "2. Blue", "2) Blue", "2 - Blue".
 func numbered(words []byte, number int, label []byte) bool {
 	if len(words) < len(label)+2 || !bytes.HasSuffix(words, label) {
 		return false
 	}
-	before := bytes.TrimRight(words[:len(words)-len(label)], " )")
+	before := bytes.TrimLeft(bytes.TrimRight(words[:len(words)-len(label)], " ):"), "(#")
 	v := 0
 	for _, d := range before {
 		if d < '0' || d > '9' || v > MaxOptions {

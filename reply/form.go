@@ -1,6 +1,7 @@
 package reply
 
 import (
+	"bytes"
 	"strings"
 	"unicode"
 
@@ -25,6 +26,8 @@ func readForm(text string, q *Question, hints *lexicon.Hints) Reading {
 		return f.finish(f.fromLines(text))
 	case attempt != "":
 		return notField(UnknownField, attempt)
+	case known == 0 && missing >= 0 && f.hidesField(text):
+		return notField(Ambiguous, f.q.Fields[missing].Name)
 	case known == 0 && missing >= 0:
 		return f.finish(f.set(missing, text))
 	}
@@ -34,7 +37,8 @@ func readForm(text string, q *Question, hints *lexicon.Hints) Reading {
 type formReading struct {
 	q      *Question
 	hints  *lexicon.Hints
-	values []Value // by field; JSON is nil where the reply gave nothing
+	values []Value  // by field; JSON is nil where the reply gave nothing
+	names  [][]byte // of the fields, folded once: a reply may have very many lines
 }
 
 // finish refuses what lacks a required field, and drops the fields that were not given.
@@ -95,10 +99,17 @@ func (f *formReading) field(name string) int {
 			return i
 		}
 	}
-	words, _ := fold.Text(nil, name)
+	if f.names == nil {
+		f.names = make([][]byte, len(f.q.Fields))
+		for i := range f.q.Fields {
+			f.names[i], _ = fold.Text(nil, f.q.Fields[i].Name)
+		}
+	}
+	var room [scratch]byte
+	words, _ := fold.Text(room[:0], name)
 	found := -1
-	for i := range f.q.Fields {
-		if sameWords(words, f.q.Fields[i].Name) {
+	for i := range f.names {
+		if len(words) > 0 && bytes.Equal(words, f.names[i]) {
 			if found >= 0 {
 				return -1
 			}

@@ -79,6 +79,18 @@ func TestForm(t *testing.T) {
 		{"twice", "amount: 1\namount: 2\nreason: late", "none:duplicate_field amount"},
 		{"misspelt", "amuont: 1\nreason: late", "none:unknown_field amuont"},
 		{"one line for two", "amount: 1, reason: late", "none:ambiguous amount"},
+		{"one line for two, no comma", "amount: 1\nreason: late\nnote: Ann items: 2", "none:ambiguous note"},
+		{"one line for two, equals signs", "note=Ann items = 2\namount=1\nreason=late", "none:ambiguous note"},
+		{"line separator", "amount: 1\u2028reason: late\rurgent: no", `amount=1 reason="late" urgent=false`},
+		{"dash is not zero", "amount: -\nreason: late", "none:wrong_type amount"},
+		{"nor is a long one", "amount: —\nreason: late", "none:wrong_type amount"},
+		{"nor a plus", "amount=+\nreason=late", "none:wrong_type amount"},
+		{"two signs", "amount: -+5\nreason: late", "none:wrong_type amount"},
+		{"invisible value", "amount: \u200B\nreason: late", "none:missing_field amount"},
+		{"true with a cross", "amount: 1\nreason: late\nurgent: true ❌", "none:wrong_type urgent"},
+		{"false with a tick", "amount: 1\nreason: late\nurgent: false ✅", "none:wrong_type urgent"},
+		{"negated sign", "amount: 1\nreason: late\nurgent: !👍", "none:wrong_type urgent"},
+		{"unfinished", "amount: 1\nreason: late\nurgent: yes,", "none:wrong_type urgent"},
 		{"prose", "just give it back please", "none:not_form"},
 		{"array", `[1,2]`, "none:not_form"},
 		{"empty object", `{}`, "none:missing_field amount"},
@@ -104,6 +116,9 @@ func TestBareValue(t *testing.T) {
 		{"number", Field{Type: Number}, "12.5", `x=12.5`},
 		{"number of another script", Field{Type: Integer}, "४२", `x=42`},
 		{"fraction without zero", Field{Type: Number}, ".5", `x=0.5`},
+		{"dash is not zero", Field{Type: Number}, "–", "none:wrong_type x"},
+		{"another field inside", Field{Type: String}, "Ann, optional=5", "none:ambiguous x"},
+		{"another field inside quotes", Field{Type: String}, `"Ann, optional=5"`, `x="Ann, optional=5"`},
 		{"negative zero", Field{Type: Number}, "-0", `x=0`},
 		{"small number", Field{Type: Number}, "0.0000001", `x=1e-7`},
 		{"time is not a number", Field{Type: Number}, "10:30", "none:wrong_type x"},
@@ -148,7 +163,8 @@ func TestBareValueNeedsExactlyOneMissing(t *testing.T) {
 // A boolean in a form that makes something happen is as strict as an approval.
 func TestFormBooleanWithActions(t *testing.T) {
 	q := &Question{Expected: Form, Actions: true, Fields: []Field{{Name: "x", Type: Boolean, Required: true}}}
-	for text, want := range map[string]string{"y": "none:wrong_type x", `"yes"`: "none:wrong_type x", "yes": "x=true", "n": "x=false", "yes 👎": "none:wrong_type x"} {
+	for text, want := range map[string]string{"y": "none:wrong_type x", `"yes"`: "none:wrong_type x", "yes": "x=true", "n": "x=false", "yes 👎": "none:wrong_type x",
+		`"true"`: "none:wrong_type x", "true": "x=true", "true 👎": "none:wrong_type x", "!✅": "none:wrong_type x"} {
 		if got := filled(Read(text, q), q.Fields); got != want {
 			t.Errorf("%q read as %s, want %s", text, got, want)
 		}

@@ -1,37 +1,48 @@
 package reply
 
 import (
+	"iter"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // countLines counts the lines that give a field of the form and those that do not. attempt is the name in the first line that
 // looks as if it gave a field which the form does not have.
 func (f *formReading) countLines(text string) (known, other int, attempt string) {
-	for line := range strings.Lines(text) {
-		if strings.TrimSpace(line) == "" {
-			continue
-		}
+	for line := range lines(text) {
 		name, value, ok := cutLine(line)
 		switch {
 		case ok && f.field(name) >= 0:
 			known++
 		default:
 			other++
-			if attempt == "" && ok && looksNamed(name, line, value) {
-				attempt = name
+			if ok && looksNamed(name, line, value) {
+				return known, other, name
 			}
 		}
 	}
 	return known, other, attempt
 }
 
+// lines yields the lines that are not blank, whichever of the line ends was typed.
+func lines(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for line := range strings.FieldsFuncSeq(text, lineEnd) {
+			if strings.TrimSpace(line) != "" && !yield(line) {
+				return
+			}
+		}
+	}
+}
+
+func lineEnd(r rune) bool {
+	return '\n' <= r && r <= '\r' || r == 0x85 || r == 0x2028 || r == 0x2029
+}
+
 // fromLines reads one field on each line.
 func (f *formReading) fromLines(text string) Reading {
-	for line := range strings.Lines(text) {
-		if strings.TrimSpace(line) == "" {
-			continue
-		}
+	for line := range lines(text) {
 		name, value, _ := cutLine(line)
 		field := f.field(name)
 		if f.hidesField(value) {
@@ -87,20 +98,42 @@ func looksNamed(name, line, value string) bool {
 	return equals || spaced
 }
 
-// hidesField reports a second field in the value of the first ("name=Ann, age=5"): one field goes on each line.
+// hidesField reports a second field in the value of the first ("name=Ann, age=5", "name: Ann age: 5"): one field goes on
+// each line. In quotes it is text.
 func (f *formReading) hidesField(value string) bool {
 	if _, quoted := quotedText(value); quoted {
 		return false
 	}
-	for i, r := range value {
-		if r != ',' && r != ';' {
-			continue
+	for {
+		at := strings.IndexAny(value, "=:：＝")
+		if at < 0 {
+			return false
 		}
-		if name, _, ok := cutLine(value[i+1:]); ok && f.field(name) >= 0 {
+		if f.endsInName(value[:at]) {
+			return true
+		}
+		_, n := utf8.DecodeRuneInString(value[at:])
+		value = value[at+n:]
+	}
+}
+
+const maxNameWords = 4 // of a field's name that is looked for inside a value
+
+// endsInName reports a field's name at the end of what stands before a sign.
+func (f *formReading) endsInName(before string) bool {
+	before = strings.TrimSpace(before)
+	start := len(before)
+	for range maxNameWords {
+		start = max(strings.LastIndexFunc(before[:start], betweenWords), 0)
+		if f.field(strings.TrimLeftFunc(before[start:], betweenWords)) >= 0 {
 			return true
 		}
 	}
 	return false
+}
+
+func betweenWords(r rune) bool {
+	return unicode.IsSpace(r) || strings.ContainsRune(",;，；،؛、", r)
 }
 
 // quotedText is what stands between two straight double quotes around the whole.

@@ -1,6 +1,8 @@
 package reply
 
 import (
+	"bytes"
+
 	"github.com/holdshort/holdshort/reply/internal/fold"
 	"github.com/holdshort/holdshort/reply/internal/lexicon"
 )
@@ -82,12 +84,13 @@ func (c *choice) list() (set Set, why Reason) {
 		return Set{}, UnknownOption
 	}
 	var byNumber Set
+	single := c.q.Expected == SingleChoice
 	for i := 1; i < c.n; i++ {
 		p := &c.parts[i]
 		nums := &p.numbers
 		switch {
-		case p.clash, p.option >= 0 && nums.usable() && nums.set != only(p.option):
-			return Set{}, Ambiguous
+		case p.clash, p.option >= 0 && nums.usable() && nums.set != only(p.option) && !(single && nums.count > 1):
+			return Set{}, Ambiguous // but a range is no answer to a single choice: there "1-2" can only be the label
 		case p.option >= 0:
 			set.add(p.option)
 			c.items++
@@ -104,38 +107,42 @@ func (c *choice) list() (set Set, why Reason) {
 			why = BackwardRange
 		}
 	}
-	if why == "" && c.misnumbered(byNumber) {
+	if why == "" && (c.misnumbered(byNumber) || c.items > 1 && c.parts[0].option < 0 && c.hidden()) {
 		return Set{}, Ambiguous
 	}
 	return set, why
 }
 
-// misnumbered reports a chosen number that is also the label or id of another option.
+// misnumbered reports a chosen number that is also another option's id, or how its label begins: "2" of "2 nights" and
+// "3 nights" may be either.
 func (c *choice) misnumbered(chosen Set) bool {
 	for i := range c.q.Options {
-		for _, name := range [2]string{c.q.Options[i].Label, c.q.Options[i].ID} {
-			v, ok := labelNumber(name)
-			if ok && v-1 != i && chosen.Has(v-1) {
-				return true
-			}
+		if v, ok := labelNumber(c.q.Options[i].Label, c.hints); ok && v-1 != i && chosen.Has(v-1) {
+			return true
+		}
+		if v, ok := idNumber(c.q.Options[i].ID); ok && v-1 != i && chosen.Has(v-1) {
+			return true
 		}
 	}
 	return false
 }
 
-// labelNumber is the number that a label is, if it is one.
-func labelNumber(name string) (int, bool) {
-	if len(name) > 64 || name == "" || 'A' <= name[0]&^0x20 && name[0]&^0x20 <= 'Z' {
-		return 0, false
-	}
+// hidden reports the label of an option that is itself a list, within the longer list of the reply: with the options Salt,
+// Pepper, "Salt and pepper" and Oil, "salt and pepper, oil" may be two of them or three.
+func (c *choice) hidden() bool {
 	var room [scratch]byte
-	words, _ := fold.Text(room[:0], name)
-	v := 0
-	for _, d := range words {
-		if d < '0' || d > '9' || v > MaxOptions {
-			return 0, false
+	for i := range c.q.Options {
+		label, _ := fold.Text(room[:0], c.q.Options[i].Label)
+		if !bytes.ContainsAny(label, " &") || !hasWords(c.whole, label) {
+			continue
 		}
-		v = v*10 + int(d-'0')
+		picked := false
+		for j := 1; j < c.n; j++ {
+			picked = picked || c.parts[j].option == i
+		}
+		if !picked {
+			return true
+		}
 	}
-	return v, len(words) > 0
+	return false
 }

@@ -18,7 +18,7 @@ type numbers struct {
 
 func (n *numbers) usable() bool { return n.ok && !n.outside && !n.backward }
 
-// numberScan reads "1", "1 2", "1, 3", "2-4", "1 to 3", "1 and 3", "#2", "option 2": numbers and nothing else.
+// numberScan reads "1", "1 2", "1, 3", "2-4", "1 to 3", "1 and 3", "#2", "option 2", "2番": numbers and nothing else.
 type numberScan struct {
 	b     []byte
 	at    int
@@ -31,6 +31,9 @@ func readNumbers(b []byte, limit int, hints *lexicon.Hints) numbers {
 	var out numbers
 	s := numberScan{b: b, limit: limit, hints: hints, out: &out}
 	if _, m := s.word(); m&lexicon.OptionWord != 0 {
+		if c := s.peek(); c == '.' || c == ':' { // "Nr. 2"
+			s.at++
+		}
 		s.spaces()
 	} else {
 		s.at = 0
@@ -71,6 +74,7 @@ func (s *numberScan) spaces() int {
 func (s *numberScan) number() (int, bool) {
 	if s.peek() == '#' {
 		s.at++
+		s.spaces()
 	}
 	start, v := s.at, 0
 	for s.peekDigit() {
@@ -80,8 +84,14 @@ func (s *numberScan) number() (int, bool) {
 	if s.at == start {
 		return 0, false
 	}
-	if c := s.peek(); c == '.' || c == ')' { // "1." and "2)"; what follows must be apart from it, so "1.5" is no list
+	switch c := s.peek(); {
+	case c == '.' || c == ')': // "1." and "2)"; what follows must be apart from it, so "1.5" is no list
 		s.at++
+	case c >= utf8.RuneSelf: // 2番, 2번
+		end := s.at
+		if word, m := s.word(); m&lexicon.OptionWord == 0 || !s.apart(word, false) {
+			s.at = end
+		}
 	}
 	return v, true
 }

@@ -3,6 +3,8 @@ package reply
 import (
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -91,11 +93,31 @@ func withoutMarks(s string) string {
 	return strings.NewReplacer("đ", "d", "ł", "l", "ø", "o", "ə", "e", "ŋ", "n", "ɛ", "e", "ɔ", "o").Replace(s)
 }
 
+var (
+	tones  = regexp.MustCompile(`(:[a-z0-9_+-]+:):skin-tone-[0-9]:`)
+	tildes = regexp.MustCompile(`[~〜∼]+`)
+	typed  = regexp.MustCompile(`:-?\)|\^\^`)
+)
+
+// decomposed leaves the accents alone that would become a space with a mark.
+func decomposed(s string) string {
+	return norm.NFKD.String(strings.NewReplacer("´", "'", "\u1FFD", "'").Replace(s))
+}
+
+// withoutSmiles drops smiles, a tilde that has no partner before it, and the tone of a named emoji.
+func withoutSmiles(s string) string {
+	s = typed.ReplaceAllString(decomposed(s), " ")
+	if len(tildes.FindAllString(s, -1)) == 1 && strings.IndexAny(strings.TrimSpace(s), "~〜∼") > 0 {
+		s = tildes.ReplaceAllString(s, " ")
+	}
+	return strings.ReplaceAll(tones.ReplaceAllString(strings.ToLower(s), "$1"), "::", ": :")
+}
+
 // naiveTokens decomposes, lowers, drops what cannot be seen or may be left out, and cuts at everything that is not a letter, a
 // mark, a digit or a sign with a meaning.
 func naiveTokens(s string) []string {
 	var out strings.Builder
-	for _, r := range norm.NFKD.String(s) {
+	for _, r := range decomposed(s) {
 		r = unicode.ToLower(r)
 		switch {
 		case r == 'ı':
@@ -168,7 +190,7 @@ func (o *oracle) negated(text string, hints []string) bool {
 // mayBeYes reports text that is made of nothing but listed phrases, at least one of them a yes and none a no.
 func (o *oracle) mayBeYes(text string, hints []string) bool {
 	languages := o.languages(hints)
-	tokens := naiveTokens(text)
+	tokens := slices.DeleteFunc(naiveTokens(withoutSmiles(text)), func(token string) bool { return token == "-" || token == "❗" || token == "❕" })
 	// reach[i] has bit 1 when the first i tokens can be read, bit 2 when there is a yes among them.
 	reach := make([]int, len(tokens)+1)
 	reach[0] = 1

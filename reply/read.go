@@ -1,6 +1,7 @@
 package reply
 
 import (
+	"bytes"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -83,15 +84,20 @@ type answer struct {
 	words   []byte // of the core
 	quoted  bool
 	yes, no bool // an emoji beside it says so
+
+	unfinished bool // it ends in a comma: the rest may be on its way
 }
 
 // foldAnswer folds text into room. The words are copies behind the core, so that all can be read.
 func foldAnswer(room []byte, text string, hints *lexicon.Hints) answer {
 	var a answer
 	room = fold.Append(room, text)
+	a.unfinished = endsInComma(room)
 	whole, quoted := fold.Trim(room)
-	core := a.takeEmoji(whole, hints)
-	core, again := fold.Trim(core)
+	core, again := whole, false
+	if !bytes.HasPrefix(whole, []byte("!")) { // which negates what follows, be it an emoji
+		core, again = fold.Trim(a.takeEmoji(whole, strings.ContainsAny(text, ")）"), hints))
+	}
 	a.core, a.quoted = core, quoted || again
 	a.words, room = wordsBehind(room, core)
 	a.full = a.words
@@ -101,55 +107,13 @@ func foldAnswer(room []byte, text string, hints *lexicon.Hints) answer {
 	return a
 }
 
+func endsInComma(folded []byte) bool {
+	return bytes.IndexByte(folded[len(bytes.TrimRight(folded, " \n.,!")):], ',') >= 0
+}
+
 // wordsBehind turns b into words in the free room behind the text.
 func wordsBehind(room, b []byte) (words, rest []byte) {
 	n := len(room)
 	room = append(room, b...)
 	return fold.Words(room[n:]), room
-}
-
-// takeEmoji takes emoji with a known meaning, or known to have none, off both ends.
-func (a *answer) takeEmoji(b []byte, hints *lexicon.Hints) []byte {
-	for len(b) > 0 {
-		end := 0
-		for end < len(b) && b[end] != ' ' && b[end] != '\n' {
-			end++
-		}
-		if !a.emoji(b[:end], hints) {
-			break
-		}
-		b = trimSpaces(b[end:])
-	}
-	for len(b) > 0 {
-		start := len(b)
-		for start > 0 && b[start-1] != ' ' && b[start-1] != '\n' {
-			start--
-		}
-		if !a.emoji(b[start:], hints) {
-			break
-		}
-		b = trimSpaces(b[:start])
-	}
-	return b
-}
-
-func (a *answer) emoji(token []byte, hints *lexicon.Hints) bool {
-	r, n := utf8.DecodeRune(token)
-	if n != len(token) || r < 0x2190 || unicode.IsLetter(r) {
-		return false
-	}
-	m, _ := hints.Meaning(token)
-	a.yes = a.yes || m&lexicon.Yes != 0
-	a.no = a.no || m&lexicon.No != 0
-	return m&(lexicon.Yes|lexicon.No|lexicon.Neutral) != 0
-}
-
-func trimSpaces(b []byte) []byte {
-	for len(b) > 0 && (b[0] == ' ' || b[0] == '\n') {
-		b = b[1:]
-	}
-	for len(b) > 0 && (b[len(b)-1] == ' ' || b[len(b)-1] == '\n') {
-		b = b[:len(b)-1]
-	}
-	return b
 }

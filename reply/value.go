@@ -13,7 +13,7 @@ import (
 // textValue reads typed text as the value of a field. Nothing typed is not a value; "" in quotes is the empty string.
 func (f *formReading) textValue(to *Field, text string) (json.RawMessage, Reason) {
 	text = strings.TrimSpace(text)
-	if text == "" {
+	if blank(text) {
 		return nil, MissingField
 	}
 	switch to.Type {
@@ -42,16 +42,16 @@ func (f *formReading) textValue(to *Field, text string) (json.RawMessage, Reason
 // boolean reads true and false, and yes and no as a yes_no question does.
 func (f *formReading) boolean(text string) Verdict {
 	a := foldAnswer(nil, text, f.hints)
-	switch string(a.words) {
-	case "true":
-		return Yes
-	case "false":
-		return No
-	}
 	p := readPhrase(f.hints, a.words)
 	v, _ := plainVerdict(a, p)
+	switch string(a.words) {
+	case "true":
+		v = Yes
+	case "false":
+		v = No
+	}
 	weak := p.meaning&lexicon.Yes == 0 && p.meaning&lexicon.YesLetter != 0 || a.quoted
-	if v == Yes && (a.no || f.q.Actions && weak) || v == No && a.yes {
+	if v == Yes && (a.no || a.unfinished || f.q.Actions && weak) || v == No && a.yes {
 		return None
 	}
 	return v
@@ -85,13 +85,16 @@ func plainNumber(text string) string {
 	}
 	folded := strings.TrimSpace(string(fold.Append(nil, text)))
 	folded = strings.Replace(folded, "٫", ".", 1)
-	negative := strings.HasPrefix(folded, "-")
-	folded = strings.TrimLeft(strings.TrimPrefix(strings.TrimPrefix(folded, "-"), "+"), "0")
+	folded, negative := strings.CutPrefix(folded, "-")
+	if !negative {
+		folded = strings.TrimPrefix(folded, "+")
+	}
+	if folded == "" || strings.ContainsAny(folded, "e+-") { // a lone dash says "none", not zero
+		return ""
+	}
+	folded = strings.TrimLeft(folded, "0")
 	if folded == "" || folded[0] == '.' {
 		folded = "0" + folded
-	}
-	if strings.ContainsAny(folded, "e+-") {
-		return ""
 	}
 	if negative {
 		folded = "-" + folded

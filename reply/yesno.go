@@ -5,7 +5,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/holdshort/holdshort/reply/internal/fold"
 	"github.com/holdshort/holdshort/reply/internal/lexicon"
 )
 
@@ -14,10 +13,14 @@ func readYesNo(text string, q *Question, hints *lexicon.Hints) Reading {
 	a := foldAnswer(room[:0], text, hints)
 	p := readPhrase(hints, a.words)
 	v, why := plainVerdict(a, p)
-	if len(a.words) > 0 {
-		v, why = withNamed(v, why, named(a.words, q), p, a.words, hints)
+	if len(a.full) > 0 {
+		v, why = withNamed(v, why, named(&a, q), a.words, hints)
 	}
 	switch {
+	case v == Cancel && cancelApproves(a.words, q, hints): // "Cancel the order?" with a button "Cancel order"
+		return not(Ambiguous)
+	case v == Yes && a.unfinished:
+		return not(NotYesNo)
 	case v == Yes && a.no || (v == No || v == Cancel) && a.yes:
 		return not(Ambiguous)
 	case v == Yes && q.Actions && a.quoted:
@@ -52,41 +55,49 @@ func plainVerdict(a answer, p phrase) (Verdict, Reason) {
 }
 
 // nameMatch says which of the question's own words a reply is.
-type nameMatch struct{ positive, negative, label bool }
+type nameMatch struct{ positive, negative bool }
 
 // named compares a reply with the keywords and with the labels of the options that stand for yes and no.
-func named(words []byte, q *Question) (n nameMatch) {
+func named(a *answer, q *Question) (n nameMatch) {
+	is := func(name string) bool { return sameWords(a.words, name) || sameWords(a.full, name) }
 	for _, word := range q.Positive {
-		n.positive = n.positive || sameWords(words, word)
+		n.positive = n.positive || is(word)
 	}
 	for _, word := range q.Negative {
-		n.negative = n.negative || sameWords(words, word)
+		n.negative = n.negative || is(word)
 	}
 	for i := range q.Options {
 		o := &q.Options[i]
-		if !sameWords(words, o.Label) && !sameWords(words, o.ID) {
+		if !is(o.Label) && !is(o.ID) {
 			continue
 		}
-		switch o.ID {
-		case "approve", "yes", "confirm":
-			n.positive, n.label = true, true
-		case "reject", "no", "deny":
-			n.negative, n.label = true, true
-		}
+		n.positive = n.positive || o.approves()
+		n.negative = n.negative || o.rejects()
 	}
 	return n
 }
 
+func (o *Option) approves() bool { return o.ID == "approve" || o.ID == "yes" || o.ID == "confirm" }
+func (o *Option) rejects() bool  { return o.ID == "reject" || o.ID == "no" || o.ID == "deny" }
+
+// cancelApproves reports a cancel that could be meant as the label of the option that stands for yes.
+func cancelApproves(words []byte, q *Question, hints *lexicon.Hints) bool {
+	for i := range q.Options {
+		if o := &q.Options[i]; o.approves() && namesCancel(words, o.Label, hints) {
+			return true
+		}
+	}
+	return false
+}
+
 // withNamed settles what the words say with what the question calls its answers. The question's own words can add a no to
 // what the lists know, and a yes only where no language in play doubts it.
-func withNamed(v Verdict, why Reason, n nameMatch, p phrase, words []byte, hints *lexicon.Hints) (Verdict, Reason) {
+func withNamed(v Verdict, why Reason, n nameMatch, words []byte, hints *lexicon.Hints) (Verdict, Reason) {
 	switch {
 	case n.positive && n.negative, n.negative && v == Yes, n.positive && v == No:
 		return None, Ambiguous
 	case n.negative:
 		return No, ""
-	case n.positive && n.label && v == Cancel: // "Cancel the order?" with a button Cancel: which one is meant?
-		return None, Ambiguous
 	case n.positive && v == None && why == NotYesNo:
 		if doubtful(hints, words) {
 			return None, Ambiguous
@@ -110,16 +121,6 @@ func doubtful(hints *lexicon.Hints, words []byte) bool {
 		}
 	}
 	return false
-}
-
-// sameWords compares folded words with a word of the question.
-func sameWords(words []byte, s string) bool {
-	if len(s) == 0 {
-		return false
-	}
-	var room [scratch]byte
-	other, _ := fold.Text(room[:0], s)
-	return len(other) > 0 && bytes.Equal(words, other)
 }
 
 // oneLetter reports a single letter of a script whose letters are not words.

@@ -38,6 +38,7 @@ type folder struct {
 	n     int
 	full  bool // the buffer was too small
 	zero  rune // the zero of the script of the digit just written, or 0
+	marks int  // combining marks since the last letter
 	emoji bool // the last rune written was an emoji
 }
 
@@ -59,7 +60,7 @@ func (f *folder) write(r rune) {
 		f.emoji = false
 		f.write(' ')
 	}
-	f.zero = 0
+	f.zero, f.marks = 0, 0
 	if f.n+utf8.UTFMax > len(f.buf) {
 		f.full = true
 		return
@@ -106,7 +107,7 @@ func (f *folder) plain(c byte) {
 		f.write(rune(c))
 		return
 	}
-	f.zero = 0
+	f.zero, f.marks = 0, 0
 	f.buf[f.n] = c
 	f.n++
 }
@@ -134,8 +135,10 @@ func (f *folder) raw(r rune, s string) {
 		f.space(' ')
 		return
 	}
-	if r == '№' {
-		f.write('#')
+	if p := punctuation(r); p != r { // before decomposing: ´ would become a space with an accent
+		if p != 0 {
+			f.write(p)
+		}
 		return
 	}
 	if misleading(r) {
@@ -175,6 +178,8 @@ func (f *folder) put(r rune) {
 		if !f.emoji {
 			f.write(Opaque)
 		}
+	case r == 0x2755 || r == 0x2757:
+		f.write('!')
 	case r >= 0x2190 && unicode.Is(unicode.So, r):
 		f.space(' ')
 		f.write(r)

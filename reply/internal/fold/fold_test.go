@@ -19,7 +19,9 @@ func TestSameWords(t *testing.T) {
 	for _, group := range [][]string{
 		{"yes", "Yes", " YES ", "yes!", "yes...", "ｙｅｓ", "(yes)", "**yes**", `"yes"`, "‘yes’", "\u200Fyes", "y\u200Bes", "y\u00ADes", "𝓎ℯ𝓈", "ⓨⓔⓢ", "¡yes!"},
 		{"hayir", "HAYIR", "hayır", "HAYİR", "Hayir"},
-		{"don't", "dont", "DON’T", "don`t"},
+		{"don't", "dont", "DON’T", "don`t", "don´t", "don\u1FFDt"},
+		{"oui merci", "Oui ! Merci", "oui! merci", "oui - merci", "oui — merci.", "oui !\nmerci", "oui❗merci"},
+		{"r&d", "R & D", "r &d", "R& D"},
 		{"não", "NÃO", "na\u0303o", "Ｎão"},
 		{"לא", "לֹא", "\u2067לא\u2069"},
 		{"نعم", "نَعَمْ", "نـــعم"},
@@ -47,7 +49,8 @@ func TestDifferentWords(t *testing.T) {
 		{"yes", "y̶e̶s̶"}, {"yes", "yes?"}, {"yes", "!yes"}, {"yes", "уes"}, {"yes", "~yes~"}, {"yes", "\u202Eyes"}, {"yes", "yes⃠"},
 		{"no", "nº"}, {"no", "№"}, {"no", "nᵒ"}, {"12", "1²"}, {"12", "①②"}, {"12", "1️⃣2️⃣"}, {"12", "1٢"}, {"1.5", "15"}, {"1.5", "1 5"},
 		{"có", "cỏ"}, {"sí", "si"}, {"c", "c++"}, {"yes", "yes ❌"}, {"yes", "- yes"}, {"a", "a\x00"}, {"yes", "(yes"}, {"yes", "[ ] yes"},
-		{"👍", "👍⃠"}, {`a" and "b`, `"a" and "b"`}, {"yea", `y"ea`}, {"a) (b", "(a) (b)"}, {"yes", "yes 🏽"}, {"yes", "ye\U000E0073s"},
+		{"👍", "👍⃠"}, {`a" and "b`, `"a" and "b"`}, {"yea", `y"ea`}, {"a) (b", "(a) (b)"}, {"yes", "yes 🏽"}, {"yes no", "yes !no"}, {"yes", "yes -"}, {"a b", "a -b"},
+		{"1 2", "1 - 2"}, {"yes", "❗yes"}, {"yes", "ye\U000E0073s"},
 	} {
 		if text(pair[0]) == text(pair[1]) {
 			t.Errorf("%q and %q both fold to %q", pair[0], pair[1], text(pair[0]))
@@ -75,6 +78,17 @@ func TestEveryCharacter(t *testing.T) {
 				t.Errorf("%U folds to %q, decomposed to %q", r, folded, again)
 			}
 		}
+	}
+}
+
+// No word has many marks on one letter. Sorting them must neither take for ever nor hide them.
+func TestManyMarks(t *testing.T) {
+	few := "a" + strings.Repeat("\u0301", maxMarks/2) + strings.Repeat("\u0323", maxMarks/2)
+	if sorted := norm.NFKD.String(few); string(Append(nil, few)) != sorted {
+		t.Errorf("%d marks are not in canonical order", maxMarks)
+	}
+	if many := string(Append(nil, few+"\u0327")); !strings.ContainsRune(many, Opaque) {
+		t.Errorf("%d marks fold to %q, which could be a word", maxMarks+1, many)
 	}
 }
 

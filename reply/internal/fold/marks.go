@@ -15,6 +15,9 @@ func (f *folder) hangul(index rune) {
 	}
 }
 
+// maxMarks is more than any letter has. What has more is no word, and putting its marks in order would take for ever.
+const maxMarks = 30
+
 // mark drops the marks that careful writers add and others leave out, and keeps the rest in canonical order.
 func (f *folder) mark(r rune) {
 	last, _ := utf8.DecodeLastRune(f.buf[f.start:f.n])
@@ -28,7 +31,10 @@ func (f *folder) mark(r rune) {
 		r = 0x902
 	}
 	f.zero, f.emoji = 0, false
-	at, class := f.n, combiningClass(r)
+	if f.marks == maxMarks {
+		f.write(Opaque)
+	}
+	marks, at, class := f.marks+1, f.n, combiningClass(r)
 	for class > 0 {
 		before, n := utf8.DecodeLastRune(f.buf[f.start:at])
 		if n == 0 || combiningClass(before) <= class {
@@ -38,6 +44,7 @@ func (f *folder) mark(r rune) {
 	}
 	end := f.n
 	f.write(r)
+	f.marks = marks
 	if f.full || at == end {
 		return
 	}

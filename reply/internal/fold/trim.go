@@ -63,8 +63,9 @@ func unwrap(b []byte) ([]byte, bool) {
 	return inner, true
 }
 
-// Words turns folded text into words between single spaces, in place: stops, commas and exclamation marks between words
-// become spaces, apostrophes inside words go. Everything else, digits' own points and commas among it, stays.
+// Words turns folded text into words between single spaces, in place: stops, commas, exclamation marks and dashes between
+// words become spaces, spaces around ampersands and apostrophes inside words go. Everything else, digits' own points, commas
+// and dashes among it, stays.
 func Words(folded []byte) []byte {
 	out := folded[:0]
 	for i := 0; i < len(folded); i++ {
@@ -89,14 +90,20 @@ func Words(folded []byte) []byte {
 			if !digitByte(last) || !digitByte(next) {
 				c = ' '
 			}
-		case '!':
-			if last != ' ' {
+		case '!': // also apart from the word before it, as the French write it, but not in front of the next
+			if last != ' ' || len(out) > 0 && soft(next) {
+				c = ' '
+			}
+		case '-':
+			if len(out) > 0 && last == ' ' && soft(next) && i+1 < len(folded) && !between(out, folded[i+1:]) {
 				c = ' '
 			}
 		case '\n':
 			c = ' '
+		case '&':
+			out = bytes.TrimRight(out, " ")
 		}
-		if c == ' ' && (last == ' ' || len(out) == 0) {
+		if c == ' ' && (last == ' ' || last == '&' || len(out) == 0) {
 			continue
 		}
 		out = append(out, c)
@@ -105,6 +112,14 @@ func Words(folded []byte) []byte {
 		out = out[:len(out)-1]
 	}
 	return out
+}
+
+// soft reports what becomes a space between words.
+func soft(c byte) bool { return around(c) || c == '!' }
+
+// between reports a number on both sides, with a space each.
+func between(before, after []byte) bool {
+	return len(before) > 1 && len(after) > 1 && digitByte(before[len(before)-2]) && digitByte(after[1])
 }
 
 func wordByte(c byte) bool   { return 'a' <= c && c <= 'z' || c >= utf8.RuneSelf }

@@ -106,14 +106,15 @@ func (h *Hints) Meaning(words []byte) (here, anywhere Meaning) {
 const (
 	anyYes = Yes | YesLetter
 	anyNo  = No | Cancel | Negation
+	picks  = All | Both | AllOccurrences | ThisOne
 )
 
 func settle(m Meaning) Meaning {
-	if m&Ambiguous != 0 || m&anyYes != 0 && m&anyNo != 0 {
+	if m&Ambiguous != 0 || m&anyYes != 0 && m&anyNo != 0 || m&(anyYes|No|Cancel) != 0 && m&picks != 0 {
 		if m&No != 0 {
 			m |= Negation // no answer by itself any more, but still not to be found inside a yes
 		}
-		return m&^(anyYes|YesMore|No|NoMore|Cancel|Polite) | Ambiguous
+		return m&^(anyYes|YesMore|No|NoMore|Cancel|Polite|picks) | Ambiguous
 	}
 	return m
 }
