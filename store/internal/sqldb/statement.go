@@ -50,12 +50,11 @@ type Dialect struct {
 }
 
 // SQLite has one writer at a time: what locks a row elsewhere is nothing here.
-var SQLite = &Dialect{Name: "sqlite", ordinal: 0, words: strings.NewReplacer("{for share}", "", "{for update}", "", "{skip locked}", "", "{never}", "9223372036854775807",
-	"{least}", "min")}
+var SQLite = &Dialect{Name: "sqlite", ordinal: 0, words: strings.NewReplacer("{for share}", "", "{for update}", "", "{skip locked}", "")}
 
 // Postgres has many.
 var Postgres = &Dialect{Name: "postgres", ordinal: 1, numbered: true, words: strings.NewReplacer("{for share}", " FOR SHARE", "{for update}", " FOR UPDATE",
-	"{skip locked}", " FOR UPDATE SKIP LOCKED", "{never}", "9223372036854775807", "{least}", "least")}
+	"{skip locked}", " FOR UPDATE SKIP LOCKED")}
 
 func (d *Dialect) translate(text string) string {
 	text = d.words.Replace(text)
