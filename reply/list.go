@@ -2,6 +2,8 @@ package reply
 
 import (
 	"bytes"
+	"strings"
+	"unicode"
 
 	"github.com/holdshort/holdshort/reply/internal/fold"
 	"github.com/holdshort/holdshort/reply/internal/lexicon"
@@ -127,11 +129,17 @@ func (c *choice) misnumbered(chosen Set) bool {
 	return false
 }
 
+func isLatin(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
+
 // hidden reports the label of an option that is itself a list, within the longer list of the reply: with the options Salt,
 // Pepper, "Salt and pepper" and Oil, "salt and pepper, oil" may be two of them or three.
 func (c *choice) hidden() bool {
 	var room [scratch]byte
+	numbers := !bytes.ContainsFunc(c.whole, unicode.IsLetter)
 	for i := range c.q.Options {
+		if numbers && strings.ContainsFunc(c.q.Options[i].Label, isLatin) {
+			continue // a reply without letters does not hold its words: no need to fold it
+		}
 		label, _ := fold.Text(room[:0], c.q.Options[i].Label)
 		if !bytes.ContainsAny(label, " &") || !hasWords(c.whole, label) {
 			continue
