@@ -19,6 +19,3 @@ func (m *machine[S, I]) next(from S, input I) (S, error) {
 	}
 	return to, nil
 }
-
-// final reports whether nothing leads out of s.
-func (m *machine[S, I]) final(s S) bool { return len(m.table[s]) == 0 }

@@ -199,3 +199,6 @@ func constants(t *testing.T) map[string][]string {
 	}
 	return found
 }
+
+// final reports whether nothing leads out of s.
+func (m *machine[S, I]) final(s S) bool { return len(m.table[s]) == 0 }

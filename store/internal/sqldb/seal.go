@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/store"
 )
 
 var (
@@ -28,7 +29,7 @@ func (db *DB) Stamp(ctx context.Context, lease holdshort.Lease, limit int) (int,
 	stamped := 0
 	err := db.Backend.Exclusive(ctx, func(conn Conn, now time.Time) error {
 		stamped = 0
-		if err := conn.Apply([]Write{fenced(sequencer, lease, now)}); err != nil {
+		if err := conn.Apply([]Write{fenced(store.SequencerLease, lease, now)}); err != nil {
 			return err
 		}
 		last, err := readMeta(bare{conn}, "stamped_to")
@@ -53,8 +54,6 @@ func (db *DB) Stamp(ctx context.Context, lease holdshort.Lease, limit int) (int,
 	return stamped, nil
 }
 
-const sequencer = "sequencer"
-
 // Seal closes what was stamped since the last seal. A seal leaves an event of its own; that one alone is no reason for another seal.
 func (db *DB) Seal(ctx context.Context, lease holdshort.Lease, limit int) (*holdshort.Seal, error) {
 	if err := db.Admit(); err != nil {
@@ -66,7 +65,7 @@ func (db *DB) Seal(ctx context.Context, lease holdshort.Lease, limit int) (*hold
 	var sealed *holdshort.Seal
 	err := db.Backend.Exclusive(ctx, func(conn Conn, now time.Time) error {
 		sealed = nil
-		if err := conn.Apply([]Write{fenced(sequencer, lease, now)}); err != nil {
+		if err := conn.Apply([]Write{fenced(store.SequencerLease, lease, now)}); err != nil {
 			return err
 		}
 		last, err := readLastSeal(conn)
