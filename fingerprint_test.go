@@ -96,7 +96,7 @@ func TestFingerprintLeavesOutWhatMayChange(t *testing.T) {
 	covered := "ID Kind PolicyVersion RunID OriginStepID Question ExpectedInput Options Schema Actions Allowed Salt Audience"
 	changes := "Revision Status Outcome Assignee Priority Reasks AskedAt QueueUntil ExpiresAt ClosedAt CancelReason" // while it is open or closes
 	derived := "Fingerprint Version Code Reason Source PolicySource Rule SessionID TraceID FlowVersion ReturnTo Requester Language Context CreatedAt " +
-		"ExpiresIn ValidFor OnTimeout OnReject" // about it, not asked
+		"ExpiresIn ValidFor OnTimeout OnReject Prompt TakeCancel" // about it, not asked
 	known := strings.Fields(covered + " " + changes + " " + derived)
 	before := fingerprint(t, "acme", refund())
 	for field := range reflect.TypeFor[holdshort.Request]().Fields() {

@@ -19,7 +19,7 @@ const runTable = `
            claim    suspend  requeue  wake     complete   fail    cancel    retry
 queued     running  -        -        queued   -          -       canceled  -
 running    -        waiting  queued   running  completed  failed  canceled  -
-waiting    -        -        -        queued   -          -       canceled  -
+waiting    -        -        -        queued   -          failed  canceled  -
 completed  -        -        -        -        -          -       -         -
 failed     -        -        -        -        -          -       -         queued
 canceled   -        -        -        -        -          -       -         -

@@ -198,6 +198,8 @@ type Request struct {
 	OnTimeout     OnTimeout       `json:"on_timeout"`
 	OnReject      OnReject        `json:"on_reject"`
 	CancelReason  string          `json:"cancel_reason,omitempty"`
+	Prompt        bool            `json:"-"` // asked in its session's chat, one at a time
+	TakeCancel    bool            `json:"-"` // the flow gets a cancellation back; else it cancels the run
 }
 
 // Due is the moment from which an open request reads as expired, zero for never: its expiry once it was asked, the end of its queue before.

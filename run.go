@@ -38,7 +38,7 @@ var runMachine = machine[RunStatus, RunInput]{
 	table: map[RunStatus]map[RunInput]RunStatus{
 		RunQueued:  {RunClaim: RunRunning, RunWake: RunQueued, RunCancel: RunCanceled},
 		RunRunning: {RunSuspend: RunWaiting, RunRequeue: RunQueued, RunWake: RunRunning, RunComplete: RunCompleted, RunFail: RunFailed, RunCancel: RunCanceled},
-		RunWaiting: {RunWake: RunQueued, RunCancel: RunCanceled},
+		RunWaiting: {RunWake: RunQueued, RunCancel: RunCanceled, RunFail: RunFailed}, // what it waited for expired, and that fails it
 		RunFailed:  {RunRetry: RunQueued},
 	},
 }
@@ -90,6 +90,7 @@ type Run struct {
 	Lease       Lease           `json:"-"`
 	Claims      int             `json:"-"` // claims since it last made progress; too many and it is held
 	Attempt     int             `json:"attempt"`
+	Open        int             `json:"-"`                // how many of its requests are open
 	Pruned      bool            `json:"pruned,omitempty"` // its journal is gone: it cannot be retried; set by the store
 	CreatedAt   time.Time       `json:"created_at"`
 	UpdatedAt   time.Time       `json:"updated_at"`

@@ -1,0 +1,220 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/flow"
+	"github.com/holdshort/holdshort/policy"
+	"github.com/holdshort/holdshort/store"
+)
+
+// refusal is why a call does not start now.
+type refusal struct {
+	failure *holdshort.Failure // it never runs: this is its outcome
+	hold    holdshort.Code     // a person has to look
+	ask     *policy.Verdict    // it has to be asked about
+	err     error
+}
+
+func (r *refusal) Error() string {
+	switch {
+	case r.err != nil:
+		return r.err.Error()
+	case r.failure != nil:
+		return r.failure.Message
+	}
+	return "the call has to be asked about again"
+}
+
+func (r *refusal) Unwrap() error { return r.err }
+
+func heldBy(err error) *refusal { return &refusal{hold: holdshort.CodeOf(err), err: err} }
+
+// refused deals with a call that was not started: it is recorded as denied, asked about, or the run is held. The refusal itself is an event.
+func (s *slice) refused(ctx context.Context, c *call, r *refusal) error {
+	code := r.hold
+	if r.failure != nil {
+		code = r.failure.Code
+	}
+	if r.ask == nil {
+		err := s.e.update(context.WithoutCancel(ctx), s.tenant, func(ch *change) error {
+			return ch.event("operation.refused", &s.run, nil, "system:worker", code, operationFact{Operation: s.operationID(c.Key), Capability: c.Tool})
+		}, store.RunRow(s.id))
+		if err != nil {
+			return err
+		}
+	}
+	switch {
+	case r.hold != "":
+		return flow.Hold(r.hold, r.err)
+	case r.failure != nil:
+		return s.refuse(ctx, c, *r.failure)
+	}
+	if err := s.mayPause(c.step); err != nil {
+		return err
+	}
+	c.verdict = *r.ask
+	return errors.Join(s.Ask(ctx, c.step, *s.draft(c.step, []*call{c}, *r.ask, func(*call) bool { return true })), flow.Suspend)
+}
+
+// authorize checks, at the moment of execution, that what runs is what was approved, and uses the approval up. It gives the arguments that
+// run: byte for byte those that the decision's signature covers.
+func (c *change) authorize(run *holdshort.Run, call *call, op *holdshort.Operation) (json.RawMessage, *refusal) {
+	now := policy.Judge(c.e.hookContext(), c.e.config.Policy, c.e.judged(c.Tenant(), run, call.Tool, call.Args, c.now))
+	if call.decided == nil { // nobody had to approve it when it was asked for
+		switch now.Decision {
+		case policy.Allow:
+			return call.Args, nil
+		case policy.Deny:
+			f := denial("the policy does not allow it (" + now.Rule + ")")
+			return nil, &refusal{failure: &f}
+		}
+		return nil, &refusal{ask: &now}
+	}
+	req, d, decided, refused := c.verified(run, call)
+	if refused != nil {
+		return nil, refused
+	}
+	args := call.Args
+	if decided.Action == holdshort.Edit {
+		args = decided.Args
+		now = policy.Judge(c.e.hookContext(), c.e.config.Policy, c.e.judged(c.Tenant(), run, call.Tool, args, c.now))
+	}
+	if holdshort.ArgsHash(args) != decided.ArgsHash {
+		return nil, forged("the arguments are not those of the decision")
+	}
+	switch {
+	case now.Decision == policy.Deny:
+		f := denial("the policy no longer allows it (" + now.Rule + ")")
+		return nil, &refusal{failure: &f}
+	case stricterNow(now, req.Audience), c.now.After(d.At.Add(req.ValidFor)):
+		if now.Decision == policy.Allow { // the approval is too old, whatever the rule says today
+			now = policy.Verdict{Decision: policy.Ask, Rule: req.Rule, Version: req.PolicyVersion, Reason: req.Reason, Audience: req.Audience, ValidFor: req.ValidFor,
+				OnTimeout: req.OnTimeout, OnReject: req.OnReject, Priority: req.Priority, ExpiresIn: req.ExpiresIn}
+		}
+		return nil, &refusal{ask: &now}
+	case call.tool.SchemaHash() != actionOf(req, call.ID).SchemaHash:
+		return nil, &refusal{ask: &now}
+	}
+	if err := c.UseDecision(d.ID, call.ID, op.ID); err != nil {
+		return nil, heldBy(err)
+	}
+	op.RequestID = req.ID
+	return args, nil
+}
+
+func forged(message string) *refusal {
+	return &refusal{hold: holdshort.MACInvalid, err: &holdshort.Error{Code: holdshort.MACInvalid, Op: "verify decision", Message: message,
+		Hint: "nothing ran; look into the database's access log, then cancel the run"}}
+}
+
+// verified loads the decision that a call waits for and checks that it is ours, about this request, this run, this step and this call.
+func (c *change) verified(run *holdshort.Run, call *call) (req holdshort.Request, d holdshort.Decision, decided holdshort.CallDecision, refused *refusal) {
+	req, err := c.Request(call.approval.Request)
+	if err == nil {
+		d, err = c.Decision(req.ID)
+	}
+	if err != nil {
+		if holdshort.CodeOf(err) == holdshort.NotFound {
+			return req, d, decided, forged("the journal speaks of a decision that nobody made")
+		}
+		return req, d, decided, heldBy(err)
+	}
+	if err := c.e.keyring.VerifyDecision(c.Tenant(), d); err != nil {
+		return req, d, decided, heldBy(err)
+	}
+	fingerprint, err := req.ComputeFingerprint(c.Tenant())
+	if err != nil {
+		return req, d, decided, heldBy(err)
+	}
+	i := slices.IndexFunc(d.Calls, func(cd holdshort.CallDecision) bool { return cd.CallID == call.ID })
+	action := actionOf(req, call.ID)
+	switch {
+	case fingerprint != req.Fingerprint || d.Fingerprint != req.Fingerprint || d.RequestID != req.ID:
+		return req, d, decided, forged("the decision is about something else than the request")
+	case req.RunID != run.ID || req.OriginStepID != call.step || action == nil || i < 0:
+		return req, d, decided, forged("the decision is about another call")
+	case action.Tool != call.Tool || action.ArgsHash != holdshort.ArgsHash(call.Args) || holdshort.ArgsHash(action.Args) != action.ArgsHash:
+		return req, d, decided, &refusal{hold: holdshort.JournalMismatch, err: &holdshort.Error{Code: holdshort.JournalMismatch, Op: "call " + call.Key,
+			Message: "the flow now calls something else than what was approved", Hint: "deploy the version again under which it was asked, then retry the run"}}
+	case req.Status != holdshort.RequestResolved:
+		return req, d, decided, forged("the request is " + string(req.Status))
+	}
+	decided = d.Calls[i]
+	if decided.Action != call.decided.Action {
+		return req, d, decided, forged("the journal says something else than the decision")
+	}
+	return req, d, decided, nil
+}
+
+// sameArgs is for a further attempt of an operation: it runs what the first one ran, under the decision that was used for it.
+func (c *change) sameArgs(run *holdshort.Run, call *call, op holdshort.Operation) (json.RawMessage, *refusal) {
+	args := call.Args
+	if op.RequestID != "" && call.decided != nil {
+		_, _, decided, refused := c.verified(run, call)
+		if refused != nil {
+			return nil, refused
+		}
+		if decided.Action == holdshort.Edit {
+			args = decided.Args
+		}
+	}
+	same, err := c.e.keyring.SameTenantHash(c.Tenant(), "args", op.ArgsHash, args)
+	if err != nil {
+		return nil, heldBy(err)
+	}
+	if !same {
+		return nil, &refusal{hold: holdshort.ArgsChanged, err: &holdshort.Error{Code: holdshort.ArgsChanged, Op: "call " + call.Key,
+			Message: "the operation was started with other arguments", Hint: "deploy the version again that started it, then retry the run"}}
+	}
+	return args, nil
+}
+
+// reserve counts a call against the policy's limits. Past one it asks or is denied; a person's approval lets it pass.
+func (c *change) reserve(run *holdshort.Run, call *call) *refusal {
+	for _, l := range call.verdict.Limits {
+		name := limitName(l, call.Tool, *run, c)
+		n := int64(1)
+		if l.Spend {
+			n = 0
+			if call.tool.Cost != nil {
+				n = call.tool.Cost(call.Args)
+			}
+		}
+		used, err := c.Counter(name)
+		if err != nil {
+			return heldBy(err)
+		}
+		if used+n > l.Max && call.decided == nil {
+			if l.Deny {
+				f := holdshort.Failure{Code: holdshort.LimitReached, Message: "not run: the limit of " + l.Name + " is reached"}
+				return &refusal{failure: &f}
+			}
+			ask := call.verdict
+			ask.Decision, ask.Reason = policy.Ask, "policy_violation"
+			return &refusal{ask: &ask}
+		}
+		if err := c.AddCounter(name, n); err != nil {
+			return heldBy(err)
+		}
+	}
+	return nil
+}
+
+func limitName(l policy.Limit, tool string, run holdshort.Run, c *change) string {
+	name := l.Name
+	if name == "" {
+		name = tool
+	}
+	switch l.Scope {
+	case policy.PerSession:
+		return "limit/session/" + string(run.SessionID) + "/" + name
+	case policy.PerDay:
+		return "limit/day/" + c.now.UTC().Format("2006-01-02") + "/" + name
+	}
+	return "limit/run/" + string(run.ID) + "/" + name
+}

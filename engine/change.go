@@ -1,0 +1,103 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/store"
+)
+
+// change is one use case's transaction: what it writes, and what is to be done once that is committed. The function of a use case may run
+// twice, so everything that it hands out hangs on the change.
+type change struct {
+	store.Tx
+	e      *Engine
+	now    time.Time
+	topics []string // rung after the commit
+	taken  []claimed
+	logs   []func()
+	later  func() error // the event that closes the transaction's story
+}
+
+// claimed is a run that this node took in a transaction; it is executed after the commit.
+type claimed struct {
+	run  holdshort.Run
+	slot *slot
+}
+
+const maxConflicts = 10
+
+// update runs a use case in one transaction, and again if somebody else wrote one of its rows first. Nothing is rung, logged or executed
+// before the commit.
+func (e *Engine) update(ctx context.Context, tenant holdshort.TenantID, fn func(*change) error, rows ...store.Row) error {
+	for attempt := 1; ; attempt++ {
+		var c *change
+		var own error
+		err := e.store.Update(ctx, tenant, func(tx store.Tx) error {
+			c = &change{Tx: tx, e: e, now: tx.Now()}
+			e.clock.saw(c.now)
+			own = fn(c)
+			return own
+		}, rows...)
+		switch {
+		case err == nil:
+			c.committed(tenant)
+			return nil
+		case own == nil && errors.Is(err, holdshort.Conflict) && attempt < maxConflicts:
+		case own == nil && errors.Is(err, holdshort.Duplicate) && attempt < 3: // the second look may find what took the key
+		default:
+			return err
+		}
+	}
+}
+
+func (c *change) committed(tenant holdshort.TenantID) {
+	for _, log := range c.logs {
+		log()
+	}
+	for _, t := range c.taken {
+		c.e.launch(tenant, t)
+	}
+	if len(c.topics) > 0 {
+		slices.Sort(c.topics)
+		c.e.store.Wake().Ring(slices.Compact(c.topics)...)
+	}
+}
+
+// ring tells whoever waits for these topics, after the commit.
+func (c *change) ring(topics ...string) { c.topics = append(c.topics, topics...) }
+
+// event leaves an audit fact about a run, a request, or both.
+func (c *change) event(name string, run *holdshort.Run, req *holdshort.Request, actor string, code holdshort.Code, data any) error {
+	e := holdshort.Event{Type: name, Actor: actor, Code: string(code)}
+	if req != nil {
+		e.Request, e.Session, e.Run, e.Trace = req.ID, req.SessionID, req.RunID, req.TraceID
+	}
+	if run != nil {
+		e.Run, e.Session, e.Trace, e.Flow = run.ID, run.SessionID, run.TraceID, run.Flow
+	}
+	if data != nil {
+		raw, err := json.Marshal(data)
+		if err != nil {
+			return err
+		}
+		e.Data = raw
+	}
+	c.ring("events")
+	return c.AddEvent(e)
+}
+
+// Topics of the wake-ups.
+const (
+	topicRuns   = "runs"
+	topicTimers = "timers"
+	topicOutbox = "outbox"
+	topicEvents = "events"
+)
+
+func runTopic(id holdshort.RunID) string         { return "run:" + string(id) }
+func requestTopic(id holdshort.RequestID) string { return "request:" + string(id) }

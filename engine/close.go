@@ -1,0 +1,76 @@
+package engine
+
+import (
+	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/store"
+)
+
+// shut stores a request that closed, and everything that hangs on its being open. The run, if there is one, is stored by the caller.
+func (c *change) shut(run *holdshort.Run, was, now holdshort.Request, event, actor string, code holdshort.Code, data any) error {
+	if err := c.PutRequest(now); err != nil {
+		return err
+	}
+	if err := c.undue(was); err != nil {
+		return err
+	}
+	if err := c.unask(now); err != nil {
+		return err
+	}
+	if run != nil && run.Open > 0 {
+		run.Open--
+	}
+	c.ring(requestTopic(now.ID))
+	return c.event(event, run, &now, actor, code, data)
+}
+
+// cancelOpen closes what a run that ends still asks.
+func (c *change) cancelOpen(run *holdshort.Run, reason, actor string) error {
+	if run.Open == 0 {
+		return nil
+	}
+	page, err := c.Requests(store.RequestQuery{Run: run.ID, Status: holdshort.RequestOpen})
+	if err != nil {
+		return err
+	}
+	for _, req := range page.Items {
+		if req.Kind == holdshort.Reconcile {
+			continue // what became of a call is to be known even when its run is over
+		}
+		next, err := req.Cancel(reason, c.now)
+		if holdshort.CodeOf(err) == holdshort.Expired {
+			next, err = req.Expire(c.now)
+		}
+		if err != nil {
+			return err
+		}
+		if err := c.shut(run, req, next, "hitl.request.canceled", actor, holdshort.Code(reason), nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end finishes a run: nothing of it waits any longer.
+func (c *change) end(run *holdshort.Run, input holdshort.RunInput, event, actor string, code holdshort.Code) error {
+	if err := c.cancelOpen(run, "run_ended", actor); err != nil {
+		return err
+	}
+	next, err := run.Apply(input, c.now)
+	if err != nil {
+		return err
+	}
+	*run = next
+	c.ring(runTopic(run.ID))
+	return c.event(event, run, nil, actor, code, nil)
+}
+
+// hold stops a run where it is, for a reason outside its code. Its requests stay open.
+func (c *change) hold(run *holdshort.Run, code holdshort.Code) error {
+	next, err := run.Hold(code, c.now)
+	if err != nil {
+		return err
+	}
+	*run = next
+	c.ring(runTopic(run.ID))
+	return c.event("run.held", run, nil, "system:worker", code, nil)
+}

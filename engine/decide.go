@@ -1,0 +1,246 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/policy"
+)
+
+// DecideInput is what a person says about a request.
+type DecideInput struct {
+	Request     holdshort.RequestID
+	Action      holdshort.Verb
+	Actor       holdshort.Actor
+	Message     string
+	OptionIDs   []string
+	Value       json.RawMessage
+	Args        json.RawMessage          // of an edit of the only call
+	Calls       []holdshort.CallDecision // per call; their hashes are the kernel's business
+	Fingerprint string                   // of what the person saw; checked when it is there
+	Raw         string                   // the text that was read, if there was one
+	Channel     string
+}
+
+// Decided is what became of it. A refusal because the request is closed comes with the standing decision too.
+type Decided struct {
+	Request  holdshort.Request   `json:"request"`
+	Decision *holdshort.Decision `json:"decision,omitempty"` // the one that stands; nil while votes are gathered
+	Votes    []holdshort.Vote    `json:"votes,omitempty"`
+	Next     *holdshort.Request  `json:"next,omitempty"` // what is asked instead, after an edit that needs more people
+	Run      *holdshort.Run      `json:"run,omitempty"`
+}
+
+// Decide resolves a request, or adds a vote to those that its quorum needs, in one transaction: the decision, what it answers in the run's
+// journal, the events, and the run that may go on. One wins; every other gets Closed with the standing decision.
+func (e *Engine) Decide(ctx context.Context, tenant holdshort.TenantID, in DecideInput) (out Decided, err error) {
+	if in, err = in.checked(e.config.Limits); err != nil {
+		return out, err
+	}
+	at, err := e.place(ctx, tenant, in.Request)
+	if err != nil {
+		return out, err
+	}
+	slot := e.slot()
+	defer slot.spare()
+	var refused error // a decision that comes too late commits nothing, yet shows what stands
+	err = e.update(ctx, tenant, func(c *change) error {
+		out, refused = Decided{}, nil
+		refused = c.decide(in, slot, &out)
+		return refused
+	}, at.rows(in.Request)...)
+	if holdshort.CodeOf(err) == holdshort.Forbidden {
+		e.denied(ctx, tenant, in.Actor, "hitl.request.decide", out.Request)
+		out = Decided{}
+	}
+	return out, err
+}
+
+// checked refuses what has the wrong shape, before anything is looked up.
+func (in DecideInput) checked(limits Limits) (DecideInput, error) {
+	if _, err := holdshort.ParseVerb(string(in.Action)); err != nil {
+		return in, err
+	}
+	if in.Actor.ID == "" {
+		return in, &holdshort.Error{Code: holdshort.Forbidden, Op: "decide " + string(in.Request), Message: "nobody knows who decides", Hint: "authenticate first"}
+	}
+	if max(len(in.Message), len(in.Raw)) > limits.Text || len(in.Value) > limits.Args {
+		return in, &holdshort.Error{Code: holdshort.TooLarge, Op: "decide " + string(in.Request), Message: "the answer is too long", Hint: "shorten it"}
+	}
+	if len(in.Value) > 0 {
+		value, err := holdshort.Canonical(in.Value)
+		if err != nil {
+			return in, err
+		}
+		in.Value = value
+	}
+	return in, nil
+}
+
+// place finds the rows that deciding a request writes.
+func (e *Engine) place(ctx context.Context, tenant holdshort.TenantID, id holdshort.RequestID) (place, error) {
+	if at, ok := e.places.get(id); ok {
+		return at, nil
+	}
+	req, err := e.RequestByID(ctx, tenant, id)
+	if err != nil {
+		return place{}, err
+	}
+	e.places.put(req)
+	return place{req.RunID, req.SessionID}, nil
+}
+
+// decide checks in the order in which people must hear it: not found, forbidden, expired, closed, other fingerprint, does not fit.
+func (c *change) decide(in DecideInput, slot *slot, out *Decided) error {
+	req, err := c.Request(in.Request)
+	if err != nil {
+		return err
+	}
+	run, err := c.runOf(req)
+	if err != nil {
+		return err
+	}
+	out.Request, out.Run = req, run
+	if err := c.mayDecide(in.Actor, req, run); err != nil {
+		return err
+	}
+	d := holdshort.Decision{RequestID: req.ID, Action: in.Action, Actor: in.Actor, Message: in.Message, OptionIDs: in.OptionIDs, Value: in.Value, Calls: in.Calls,
+		Raw: in.Raw, Channel: in.Channel, Fingerprint: in.Fingerprint, At: c.now}
+	d = withArgs(d, req, in.Args)
+	closed, err := req.Decide(d, c.now)
+	if err != nil {
+		return c.standing(req, err, out)
+	}
+	if run != nil && run.Status.Ended() && req.Kind != holdshort.Reconcile {
+		return &holdshort.Error{Code: holdshort.Closed, Op: "decide " + string(req.ID), Message: "its run is " + string(run.Status), Hint: "nothing is left to decide"}
+	}
+	if d, err = c.normal(req, d); err != nil {
+		return err
+	}
+	next, err := c.edited(req, run, d)
+	if err != nil {
+		return err
+	}
+	d.Fingerprint = req.Fingerprint
+	if next == nil {
+		if more, err := c.gather(req, run, d, out); err != nil || more {
+			return err
+		}
+	}
+	return c.resolve(req, closed, d, run, next, slot, out)
+}
+
+// runOf gives the run of a request, nil if it has none.
+func (c *change) runOf(req holdshort.Request) (*holdshort.Run, error) {
+	if req.RunID == "" {
+		return nil, nil
+	}
+	run, err := c.Run(req.RunID)
+	return &run, err
+}
+
+// mayDecide hides from those who may not look, and refuses those who may look and not decide.
+func (c *change) mayDecide(actor holdshort.Actor, req holdshort.Request, run *holdshort.Run) error {
+	r := resource(req, run)
+	if ok, _ := policy.Can(policy.Decide, actor, r); ok {
+		return nil
+	}
+	if ok, _ := policy.Can(policy.View, actor, r); !ok {
+		return &holdshort.Error{Code: holdshort.NotFound, Op: "load request " + string(req.ID), Message: "no such request", Hint: "check the id and the tenant"}
+	}
+	return &holdshort.Error{Code: holdshort.Forbidden, Op: "decide " + string(req.ID), Message: clip(actor.ID) + " is not among those who may decide this",
+		Hint: "hand it to somebody of its audience"}
+}
+
+func resource(req holdshort.Request, run *holdshort.Run) policy.Resource {
+	r := policy.Resource{Audience: req.Audience, Requester: req.Requester, Owner: req.Requester.User}
+	if run != nil {
+		r.Owner = run.User
+	}
+	return r
+}
+
+// standing adds what stands to a refusal, so that whoever came too late sees it.
+func (c *change) standing(req holdshort.Request, refusal error, out *Decided) error {
+	if code := holdshort.CodeOf(refusal); code == holdshort.Closed {
+		d, err := c.Decision(req.ID)
+		if err == nil {
+			out.Decision = &d
+		} else if holdshort.CodeOf(err) != holdshort.NotFound {
+			return err
+		}
+	}
+	return refusal
+}
+
+// resolve stores the decision that wins and lets the run go on.
+func (c *change) resolve(req, closed holdshort.Request, d holdshort.Decision, run *holdshort.Run, next *holdshort.Request, slot *slot, out *Decided) error {
+	d, err := c.sign(d, c.e.keyring.SignDecision)
+	if err != nil {
+		return err
+	}
+	if err := c.AddDecision(d); err != nil {
+		return err
+	}
+	event := "hitl.request.decided"
+	if closed.Status == holdshort.RequestCanceled {
+		event = "hitl.request.canceled"
+	}
+	if err := c.shut(run, req, closed, event, d.Actor.ID, holdshort.Code(d.Action), map[string]string{"decision": string(d.ID)}); err != nil {
+		return err
+	}
+	if err := c.alsoDecided(run, closed, d); err != nil {
+		return err
+	}
+	out.Request, out.Decision = closed, &d
+	c.logs = append(c.logs, func() {
+		c.e.log.Info("HITL_RESUME_VALID", "trace_id", req.TraceID, "session_id", req.SessionID, "run_id", req.RunID, "request_id", req.ID, "action", d.Action,
+			"outcome", closed.Outcome, "actor", d.Actor.ID, "return_to", req.ReturnTo.Node+"/"+req.ReturnTo.Mode)
+	})
+	if next != nil {
+		return c.reopen(run, *next, d, out)
+	}
+	if run == nil {
+		return nil
+	}
+	err = c.answer(run, closed, d, slot)
+	out.Run = run
+	return err
+}
+
+func (c *change) sign(d holdshort.Decision, sign func(holdshort.TenantID, holdshort.Decision) (holdshort.Decision, error)) (holdshort.Decision, error) {
+	d.ID = holdshort.NewDecisionID(c.now)
+	return sign(c.Tenant(), d)
+}
+
+// resolvedEvents are further names under which a resolution of some kinds is published.
+var resolvedEvents = map[holdshort.Kind]string{holdshort.Confirmation: "hitl.confirm.resolved", holdshort.Escalation: "hitl.escalation.resolved"}
+
+func (c *change) alsoDecided(run *holdshort.Run, req holdshort.Request, d holdshort.Decision) error {
+	if name, ok := resolvedEvents[req.Kind]; ok {
+		return c.event(name, run, &req, d.Actor.ID, "", nil)
+	}
+	return nil
+}
+
+// answer puts the decision where the run's flow waits for it, and wakes the run.
+func (c *change) answer(run *holdshort.Run, req holdshort.Request, d holdshort.Decision, slot *slot) error {
+	switch {
+	case req.Kind == holdshort.Reconcile:
+		return c.settleByHand(run, req, d, slot)
+	case d.Action == holdshort.Cancel && !req.TakeCancel, d.Action == holdshort.Reject && req.OnReject == holdshort.RejectCancel:
+		return c.cancelRun(run, string(d.Action), d.Actor.ID)
+	}
+	entry, err := c.answerEntry(run, req, d)
+	if err != nil {
+		return err
+	}
+	if err := c.AddJournal(entry); err != nil {
+		return err
+	}
+	if err := c.event("hitl.interrupt.resumed", run, &req, d.Actor.ID, holdshort.Code(req.Outcome), nil); err != nil {
+		return err
+	}
+	return c.wake(run, slot, d.Actor.ID)
+}

@@ -1,0 +1,128 @@
+package engine
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/holdshort/holdshort"
+)
+
+// Kinds of the journal's entries that the kernel itself writes. Its keys have a "!", which no author's name can have.
+const (
+	kindApproval = "approval" // the decision on the request that a call raised
+	kindStarted  = "started"  // a call went out
+	kindTimer    = "timer"    // a sleep or wait that was set, or fired
+	kindPost     = "post"     // something that was sent to the run
+	kindTaken    = "taken"    // which Wait took it
+	kindRetry    = "retry"    // a person had a failed step tried again
+)
+
+func approvalKey(step string, id holdshort.RequestID) string { return step + "!approval!" + string(id) }
+func setKey(step string) string                              { return step + "!set" }
+func firedKey(step string) string                            { return step + "!fired" }
+func postKey(id string) string                               { return "post!" + id }
+
+// journal is what a run remembers, ready for replay.
+type journal struct {
+	mu       sync.RWMutex
+	entries  map[string]holdshort.JournalEntry
+	approved map[string]holdshort.JournalEntry // by step: the newest decision
+	posts    []holdshort.JournalEntry          // in the order in which they came
+	pauses   int
+}
+
+// retried is what a retry leaves in the journal: outcomes of the step from earlier attempts no longer count.
+type retried struct {
+	Step string `json:"step"`
+}
+
+func newJournal(entries []holdshort.JournalEntry) *journal {
+	j := &journal{entries: make(map[string]holdshort.JournalEntry, len(entries)), approved: map[string]holdshort.JournalEntry{}}
+	void := map[string]int{}
+	for _, e := range entries {
+		if e.Kind == kindRetry {
+			var r retried
+			if json.Unmarshal(e.Outcome, &r) == nil && r.Step != "" {
+				void[r.Step] = max(void[r.Step], e.Attempt)
+			}
+		}
+	}
+	for _, e := range entries {
+		step, _, _ := strings.Cut(e.Key, "!")
+		if n, ok := void[step]; ok && e.Attempt < n {
+			continue
+		}
+		j.put(e)
+	}
+	return j
+}
+
+func (j *journal) put(e holdshort.JournalEntry) {
+	if old, ok := j.entries[e.Key]; ok && old.Attempt > e.Attempt {
+		return
+	}
+	j.entries[e.Key] = e
+	switch e.Kind {
+	case kindApproval:
+		j.pauses++
+		step, _, _ := strings.Cut(e.Key, "!")
+		if old, ok := j.approved[step]; !ok || old.Key < e.Key { // request ids are ordered by time
+			j.approved[step] = e
+		}
+	case kindPost:
+		at, _ := slices.BinarySearchFunc(j.posts, e, func(a, b holdshort.JournalEntry) int {
+			return cmp.Or(a.Started.Compare(b.Started), strings.Compare(a.Key, b.Key))
+		})
+		j.posts = slices.Insert(j.posts, at, e)
+	case "ask":
+		j.pauses++
+	}
+}
+
+func (j *journal) add(e holdshort.JournalEntry) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.put(e)
+}
+
+func (j *journal) get(key string) (holdshort.JournalEntry, bool) {
+	j.mu.RLock()
+	defer j.mu.RUnlock()
+	e, ok := j.entries[key]
+	return e, ok
+}
+
+// approval gives the newest decision on what a step asked.
+func (j *journal) approval(step string) (holdshort.JournalEntry, bool) {
+	j.mu.RLock()
+	defer j.mu.RUnlock()
+	e, ok := j.approved[step]
+	return e, ok
+}
+
+// take gives the first post of that name that no Wait took, by the order in which they came.
+func (j *journal) take(name string) (key string, body json.RawMessage, ok bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, e := range j.posts {
+		var p post
+		if _, gone := j.entries[tookKey(e.Key)]; gone || json.Unmarshal(e.Outcome, &p) != nil || p.Name != name {
+			continue
+		}
+		j.entries[tookKey(e.Key)] = holdshort.JournalEntry{Key: tookKey(e.Key), Kind: kindTaken} // before it is stored: a branch beside must not take it too
+		return e.Key, p.Body, true
+	}
+	return "", nil, false
+}
+
+func tookKey(post string) string { return post + "!took" }
+
+// tookEntry says which Wait took a post.
+func tookEntry(wait, post string, at time.Time) holdshort.JournalEntry {
+	raw, _ := json.Marshal(map[string]string{"wait": wait})
+	return holdshort.JournalEntry{Key: tookKey(post), Kind: kindTaken, Outcome: raw, Started: at, Ended: at}
+}

@@ -1,0 +1,165 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/holdshort/holdshort"
+)
+
+// loop is something that the engine does again and again. tick does what there is to do and says when it wants to be called again; a wake-up
+// on one of its topics calls it earlier.
+type loop struct {
+	name   string
+	topics []string
+	most   time.Duration // the longest pause: a hint may be lost, a look is the truth
+	tick   func(ctx context.Context) (pause time.Duration, err error)
+}
+
+func (e *Engine) loops() []loop {
+	var unstamped []string
+	if !e.store.Exclusive() {
+		unstamped = []string{topicEvents}
+	}
+	return []loop{
+		{"worker", []string{topicRuns}, time.Second, e.workerLoop},
+		{"timers", []string{topicTimers}, time.Second, e.timersLoop},
+		{"outbox", []string{topicOutbox}, time.Second, e.outboxLoop},
+		{"renew", nil, e.config.Lease / 6, func(ctx context.Context) (time.Duration, error) { e.renew(ctx); return e.config.Lease / 6, nil }},
+		{"sequencer", unstamped, sealEvery, e.sequencerLoop},
+		{"retention", nil, time.Hour, e.retentionLoop},
+	}
+}
+
+// Run carries on what waits, until ctx ends. Then it claims nothing more, lets calls under way finish for Config.Drain, hands its runs back
+// and returns.
+func (e *Engine) Run(ctx context.Context) error {
+	if !e.started.CompareAndSwap(false, true) {
+		return &holdshort.Error{Code: holdshort.WrongState, Op: "run engine", Message: "it runs already, or has stopped", Hint: "make a new one"}
+	}
+	if err := e.recover(ctx); err != nil {
+		return err
+	}
+	loops, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	var wg sync.WaitGroup
+	for _, l := range e.loops() {
+		wg.Go(func() { e.turn(loops, l) })
+	}
+	close(e.ready)
+	<-ctx.Done()
+	e.draining.Store(true)
+	stop()
+	wg.Wait()
+	return e.drain()
+}
+
+// recover takes up what a process before this one left behind, and says how much waits: never approved by a restart.
+func (e *Engine) recover(ctx context.Context) error {
+	health, err := e.store.System().Health(ctx)
+	if err != nil {
+		return err
+	}
+	if health.Quarantine != "" {
+		return &holdshort.Error{Code: holdshort.Quarantined, Op: "run engine", Message: "the store was restored from a backup: nothing runs", Hint: "holdshort doctor --accept-restore"}
+	}
+	e.log.Info("engine starts", "node", e.config.Node, "waiting_runs", health.Waiting, "open_requests", health.Open, "held_runs", health.Held, "overdue_timers", health.Overdue)
+	if !e.store.Exclusive() {
+		return nil
+	}
+	for {
+		n, err := e.claimRuns(ctx, true)
+		if err != nil || n == 0 {
+			return err
+		}
+	}
+}
+
+// turn runs one loop. Errors are logged and tried again, later each time: the store may be away for a while.
+func (e *Engine) turn(ctx context.Context, l loop) {
+	hints, end := e.store.Wake().Subscribe(l.topics...)
+	defer end()
+	fault := time.Duration(0)
+	for ctx.Err() == nil {
+		pause, err := l.tick(ctx)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			fault = min(max(2*fault, 50*time.Millisecond), 5*time.Second)
+			pause = fault
+			e.log.Warn("a loop could not do its work; it tries again", "loop", l.name, "error", err, "pause", pause)
+		default:
+			fault = 0
+		}
+		if pause <= 0 {
+			continue
+		}
+		timer := time.NewTimer(min(pause, l.most))
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+		case <-hints:
+		}
+		timer.Stop()
+	}
+}
+
+func (e *Engine) workerLoop(ctx context.Context) (time.Duration, error) {
+	n, err := e.tickWorker(ctx)
+	if n > 0 {
+		return 0, err
+	}
+	return time.Second, err
+}
+
+func (e *Engine) timersLoop(ctx context.Context) (time.Duration, error) {
+	n, next, err := e.tickTimers(ctx)
+	switch {
+	case err != nil:
+		return time.Second, err
+	case n > 0:
+		return 0, nil
+	case next.IsZero():
+		return time.Second, nil
+	}
+	now, err := e.store.System().Now(ctx)
+	return max(next.Sub(now), time.Millisecond), err
+}
+
+func (e *Engine) outboxLoop(ctx context.Context) (time.Duration, error) {
+	n, err := e.tickOutbox(ctx)
+	if n > 0 {
+		return 0, err
+	}
+	return time.Second, err
+}
+
+// drain stops what is executed: no further effect begins, calls that are out may finish, and every run is handed back.
+func (e *Engine) drain() error {
+	e.mu.Lock()
+	for _, s := range e.running {
+		s.quit(errStopping)
+	}
+	e.mu.Unlock()
+	done := make(chan struct{})
+	go func() {
+		e.wg.Wait()
+		close(done)
+	}()
+	timer := time.NewTimer(e.config.Drain)
+	defer timer.Stop()
+	select {
+	case <-done:
+		return nil
+	case <-timer.C:
+	}
+	e.cut() // their time is over: what they did is not known
+	last := time.NewTimer(time.Second)
+	defer last.Stop()
+	select {
+	case <-done:
+		return nil
+	case <-last.C:
+		return &holdshort.Error{Code: holdshort.TimedOut, Op: "stop engine", Message: "some code of a flow or tool does not come back", Hint: "its run is taken up by another node when its lease ends"}
+	}
+}

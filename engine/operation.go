@@ -1,0 +1,212 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/flow"
+	"github.com/holdshort/holdshort/policy"
+	"github.com/holdshort/holdshort/store"
+	"github.com/holdshort/holdshort/tool"
+)
+
+// attempt is one try of an operation: what the ledger has of it, and exactly what runs.
+type attempt struct {
+	op   holdshort.Operation
+	args json.RawMessage
+}
+
+// perform calls the tool. What changes nothing and nobody had to approve is only journaled; everything else goes through the ledger.
+func (s *slice) perform(ctx context.Context, c *call) error {
+	room := s.e.rooms[c.Tool]
+	if room != nil {
+		select {
+		case room <- struct{}{}:
+			defer func() { <-room }()
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	if c.tool.Effect == tool.Read && c.decided == nil && c.prior == nil {
+		return s.readOnly(ctx, c)
+	}
+	a, err := s.begin(ctx, c, holdshort.OperationRetry)
+	for {
+		if err != nil || c.entry != nil {
+			return err
+		}
+		result, fault := s.e.invoke(c.tool, a, s.tenant, s.id)
+		again, err := s.conclude(ctx, c, a, result, fault)
+		if err != nil || c.entry != nil {
+			return err
+		}
+		if a, err = s.begin(ctx, c, again); err != nil {
+			return err
+		}
+	}
+}
+
+// readOnly calls a tool that changes nothing, and again if it asks for that.
+func (s *slice) readOnly(ctx context.Context, c *call) error {
+	started := s.Now()
+	var result tool.Result
+	var fault error
+	for n := 0; n <= c.tool.Retries; n++ {
+		a := attempt{op: holdshort.Operation{ID: s.operationID(c.Key), Attempt: n + 1, Deadline: s.Now().Add(c.tool.Timeout)}, args: c.Args}
+		if result, fault = s.e.invoke(c.tool, a, s.tenant, s.id); fault == nil {
+			break
+		}
+	}
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	c.entry = &holdshort.JournalEntry{Key: c.Key, Kind: flow.KindCall, Hash: c.Hash, Started: started, Ended: s.Now()}
+	if fault != nil {
+		c.entry.Error = &holdshort.Failure{Code: holdshort.ToolFailed, Message: clipLong(fault.Error()), Step: c.Key}
+	} else if c.entry.Outcome, fault = callValue(result, ""); fault != nil {
+		return fault
+	}
+	return s.Record(ctx, *c.entry)
+}
+
+func callValue(r tool.Result, by string) (json.RawMessage, error) {
+	if len(r.Value) > 0 && !json.Valid(r.Value) {
+		r.Value, _ = json.Marshal(string(r.Value)) // text is not lost because it is no JSON
+	}
+	return json.Marshal(flow.CallOutcome{Value: r.Value, By: by})
+}
+
+// begin commits the `started` row: the moment of execution. In the same transaction it checks that the run is still ours and not canceled,
+// verifies the signed decision and uses it up, judges once more, and reserves limits. It gives nothing to call when the call is refused
+// (c.entry), or has to be asked about (Suspend).
+func (s *slice) begin(ctx context.Context, c *call, again holdshort.OperationInput) (a attempt, err error) {
+	var refusal *refusal // why it does not start, if it does not
+	err = s.commit(context.WithoutCancel(ctx), func(ch *change, run *holdshort.Run) error {
+		a, refusal = attempt{args: c.Args}, nil
+		if run.Held != nil {
+			return errLeaseLost
+		}
+		op, err := s.nextAttempt(ch, c, again)
+		if err != nil {
+			return err
+		}
+		if op.Attempt == 1 || again == holdshort.OperationRetry && c.approval != nil && c.approval.Request > op.RequestID {
+			if a.args, refusal = ch.authorize(run, c, &op); refusal != nil {
+				return refusal
+			}
+			if refusal = ch.reserve(run, c); refusal != nil {
+				return refusal
+			}
+		} else if a.args, refusal = ch.sameArgs(run, c, op); refusal != nil {
+			return refusal
+		}
+		op.Nonce, op.StartedAt, op.Deadline = holdshort.NewSalt(), ch.now, ch.now.Add(c.tool.Timeout)
+		op.ArgsHash = s.e.keyring.TenantHash(s.tenant, "args", a.args)
+		a.op = op
+		run.Lease.Until = latest(run.Lease.Until, op.Deadline.Add(s.e.config.Lease))
+		if op.Attempt == 1 { // so that whoever settles it later knows what the flow asked for
+			entry := holdshort.JournalEntry{RunID: run.ID, Key: startedKey(c.Key), Attempt: run.Attempt, Kind: kindStarted, Hash: c.Hash, Started: ch.now, Ended: ch.now}
+			if err := ch.AddJournal(entry); err != nil {
+				return err
+			}
+		}
+		return ch.start(run, op)
+	}, store.OperationRow(s.operationID(c.Key)))
+	if refusal == nil && errors.Is(err, holdshort.DecisionUsed) {
+		refusal = heldBy(err)
+	}
+	if refusal != nil && err != nil {
+		return a, s.refused(ctx, c, refusal)
+	}
+	if err == nil {
+		a.op.Revision++
+		c.prior = &a.op
+	}
+	return a, err
+}
+
+// nextAttempt gives the operation that is about to start: a new one, or the one that is tried again.
+func (s *slice) nextAttempt(ch *change, c *call, again holdshort.OperationInput) (holdshort.Operation, error) {
+	id := s.operationID(c.Key)
+	op, err := ch.Operation(id)
+	if holdshort.CodeOf(err) == holdshort.NotFound {
+		return holdshort.Operation{ID: id, RunID: s.id, StepID: string(s.id) + "/" + c.Key, Capability: c.Tool, Status: holdshort.OperationStarted, Attempt: 1}, nil
+	}
+	if err != nil {
+		return op, err
+	}
+	return op.Apply(again, op.Nonce, ch.now)
+}
+
+// start stores the row and its timer.
+func (c *change) start(run *holdshort.Run, op holdshort.Operation) error {
+	if err := c.PutOperation(op); err != nil {
+		return err
+	}
+	c.ring(topicTimers)
+	if err := c.SetTimer(holdshort.Timer{Kind: holdshort.TimerOperation, Subject: op.ID, Key: string(op.RunID), DueAt: op.Deadline}); err != nil {
+		return err
+	}
+	return c.event("operation.started", run, nil, "system:worker", "", operationFact{op.ID, op.Capability, op.Attempt, string(op.RequestID)})
+}
+
+type operationFact struct {
+	Operation  string `json:"operation"`
+	Capability string `json:"capability"`
+	Attempt    int    `json:"attempt"`
+	Request    string `json:"request,omitempty"`
+}
+
+// invoke calls the tool until its deadline. A tool that does not come back then is left behind; what it answers later is still taken.
+func (e *Engine) invoke(t tool.Tool, a attempt, tenant holdshort.TenantID, run holdshort.RunID) (tool.Result, error) {
+	ctx, cancel := context.WithTimeout(e.hard, t.Timeout)
+	type answer struct {
+		result tool.Result
+		err    error
+	}
+	answers := make(chan answer, 1)
+	var late lateness
+	e.wg.Go(func() {
+		defer cancel()
+		var got answer
+		func() {
+			defer func() {
+				if p := recover(); p != nil {
+					got = answer{err: panicError(p)}
+				}
+			}()
+			got.result, got.err = t.Call(ctx, tool.Call{Tenant: tenant, RunID: run, OperationID: a.op.ID, Attempt: a.op.Attempt, Args: a.args, Deadline: a.op.Deadline})
+		}()
+		answers <- got
+		if late.arrive() && a.op.Nonce != "" {
+			e.tooLate(tenant, a, got.result, got.err, t)
+		}
+	})
+	patience := time.NewTimer(t.Timeout + 50*time.Millisecond)
+	defer patience.Stop()
+	select {
+	case got := <-answers:
+		return got.result, got.err
+	case <-patience.C:
+	}
+	if !late.leave() { // it came at the last moment
+		got := <-answers
+		return got.result, got.err
+	}
+	return tool.Result{}, errHangs
+}
+
+var errHangs = &holdshort.Error{Code: holdshort.TimedOut, Message: "the tool did not answer before its deadline"}
+
+// stricterNow reports whether what stands no longer satisfies the policy.
+func stricterNow(v policy.Verdict, stood holdshort.Audience) bool { return !v.Meets(stood) }
+
+func clipLong(s string) string {
+	if len(s) > 2000 {
+		return s[:2000] + "…"
+	}
+	return s
+}

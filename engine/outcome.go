@@ -1,0 +1,190 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/flow"
+	"github.com/holdshort/holdshort/store"
+	"github.com/holdshort/holdshort/tool"
+)
+
+// conclude commits what became of an attempt: its outcome in ledger and journal, or that it is tried again, or that nobody knows. Closing
+// checks the attempt's nonce, not the run's lease: what happened, happened.
+func (s *slice) conclude(ctx context.Context, c *call, a attempt, result tool.Result, fault error) (again holdshort.OperationInput, err error) {
+	switch {
+	case fault == nil:
+		return "", s.close(c, a, true, result, nil)
+	case c.tool.IsDefinite(fault):
+		if a.op.Attempt <= c.tool.Retries {
+			return holdshort.OperationRetry, s.failed(a, fault)
+		}
+		return "", s.close(c, a, false, result, fault)
+	case errors.Is(context.Cause(s.e.hard), context.Canceled) && c.tool.RepeatSafe():
+		return "", errStopping
+	case c.tool.RepeatSafe() && a.op.Attempt < max(c.tool.Retries+1, 3):
+		if wait := a.op.Deadline.Sub(s.Now()); wait > 0 { // nobody reruns earlier: the first may still be under way
+			return "", flow.Suspend
+		}
+		return holdshort.OperationRerun, nil
+	}
+	s.e.log.Warn("the outcome of a call is not known", "run_id", s.id, "step", c.Key, "tool", c.Tool, "operation_id", a.op.ID, "error", fault)
+	return "", s.lose(ctx, c, a)
+}
+
+// close stores a known outcome. The tool has answered: while the store is away there is nothing better to do than to try again.
+func (s *slice) close(c *call, a attempt, happened bool, result tool.Result, fault error) error {
+	var entry holdshort.JournalEntry
+	err := s.e.persist(func(ctx context.Context) error {
+		return s.e.update(ctx, s.tenant, func(ch *change) (err error) {
+			op, err := ch.Operation(a.op.ID)
+			if err != nil {
+				return err
+			}
+			entry, err = ch.outcome(op, a.op.Nonce, c, s.run.Attempt, happened, result, fault)
+			return err
+		}, store.OperationRow(a.op.ID))
+	})
+	if err == nil {
+		s.journal.add(entry)
+		c.entry = &entry
+	}
+	return err
+}
+
+// persist repeats a commit that must not be given up while the store is away.
+func (e *Engine) persist(commit func(context.Context) error) error {
+	wait := 20 * time.Millisecond
+	for {
+		err := commit(context.Background())
+		switch holdshort.CodeOf(err) {
+		case holdshort.StoreUnavailable, holdshort.StoreFull, holdshort.OutcomeUnknown, holdshort.StoreLocked:
+		default:
+			return err
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+			wait = min(2*wait, 2*time.Second)
+		case <-e.hard.Done():
+			timer.Stop()
+			return err
+		}
+	}
+}
+
+// outcome closes an operation that is started, or settles one that is unknown, with its journal entry and its event.
+func (c *change) outcome(op holdshort.Operation, nonce string, call *call, runAttempt int, happened bool, result tool.Result, fault error) (holdshort.JournalEntry, error) {
+	entry := holdshort.JournalEntry{RunID: op.RunID, Key: call.Key, Attempt: runAttempt, Kind: flow.KindCall, Hash: call.Hash, Started: op.StartedAt, Ended: c.now}
+	if op.Status == holdshort.OperationDone || op.Status == holdshort.OperationFailed { // a commit whose answer was lost went through, or somebody settled it
+		if op.Nonce == nonce && (op.Status == holdshort.OperationDone) == happened {
+			return fill(entry, result, fault)
+		}
+		return entry, c.disagree(op, happened)
+	}
+	input, event := holdshort.OperationFinish, "operation.done"
+	if !happened {
+		input, event = holdshort.OperationProveFailed, "operation.failed"
+	}
+	if op.Status == holdshort.OperationUnknown {
+		return entry, c.learn(op, happened, result, fault, "system:late")
+	}
+	next, err := op.Apply(input, nonce, c.now)
+	if err != nil {
+		return entry, err
+	}
+	if entry, err = fill(entry, result, fault); err != nil {
+		return entry, err
+	}
+	if happened {
+		next.ResultHash, next.ExternalIDs = c.e.keyring.TenantHash(c.Tenant(), "result", result.Value), result.ExternalIDs
+	}
+	if err := c.PutOperation(next); err != nil {
+		return entry, err
+	}
+	if err := c.AddJournal(entry); err != nil {
+		return entry, err
+	}
+	if err := c.DropTimer(holdshort.TimerOperation, op.ID, string(op.RunID)); err != nil {
+		return entry, err
+	}
+	return entry, c.ledgerEvent(event, op, "")
+}
+
+func (c *change) ledgerEvent(name string, op holdshort.Operation, code holdshort.Code) error {
+	raw, err := json.Marshal(operationFact{op.ID, op.Capability, op.Attempt, string(op.RequestID)})
+	if err != nil {
+		return err
+	}
+	c.ring(topicEvents)
+	return c.AddEvent(holdshort.Event{Type: name, Run: op.RunID, Request: op.RequestID, Actor: "system:worker", Code: string(code), Data: raw})
+}
+
+func fill(entry holdshort.JournalEntry, result tool.Result, fault error) (_ holdshort.JournalEntry, err error) {
+	if fault != nil {
+		entry.Error = &holdshort.Failure{Code: holdshort.ToolFailed, Message: clipLong(fault.Error()), Step: entry.Key}
+		return entry, nil
+	}
+	entry.Outcome, err = callValue(result, "")
+	return entry, err
+}
+
+// failed closes an attempt that provably did nothing and that is tried again.
+func (s *slice) failed(a attempt, fault error) error {
+	return s.e.persist(func(ctx context.Context) error {
+		return s.e.update(ctx, s.tenant, func(c *change) error {
+			op, err := c.Operation(a.op.ID)
+			if err != nil || op.Status == holdshort.OperationFailed && op.Nonce == a.op.Nonce {
+				return err
+			}
+			next, err := op.Apply(holdshort.OperationProveFailed, a.op.Nonce, c.now)
+			if err != nil {
+				return err
+			}
+			if err := c.PutOperation(next); err != nil {
+				return err
+			}
+			return c.ledgerEvent("operation.failed", op, holdshort.ToolFailed)
+		}, store.OperationRow(a.op.ID))
+	})
+}
+
+// byPerson records what a person answered in the tool's place, once the decision is verified and used up.
+func (s *slice) byPerson(ctx context.Context, c *call, value json.RawMessage) error {
+	var refused *refusal
+	err := s.commit(context.WithoutCancel(ctx), func(ch *change, run *holdshort.Run) error {
+		refused = nil
+		_, d, decided, r := ch.verified(run, c)
+		if r == nil && decided.Message != c.decided.Message {
+			r = forged("the journal says something else than the decision")
+		}
+		if r != nil {
+			refused = r
+			return r
+		}
+		if err := ch.UseDecision(d.ID, c.ID, s.operationID(c.Key)); err != nil {
+			return err
+		}
+		now := ch.now
+		entry := holdshort.JournalEntry{RunID: run.ID, Key: c.Key, Attempt: run.Attempt, Kind: flow.KindCall, Hash: c.Hash, Started: now, Ended: now}
+		raw, err := json.Marshal(flow.CallOutcome{Value: value, By: d.Actor.ID})
+		entry.Outcome = raw
+		c.entry = &entry
+		return errors.Join(err, ch.AddJournal(entry))
+	})
+	if err != nil {
+		c.entry = nil
+		if refused == nil && errors.Is(err, holdshort.DecisionUsed) {
+			refused = heldBy(err)
+		}
+		if refused != nil {
+			return s.refused(ctx, c, refused)
+		}
+		return err
+	}
+	s.journal.add(*c.entry)
+	return nil
+}

@@ -1,0 +1,134 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/flow"
+)
+
+var _ flow.Recorder = (*slice)(nil)
+
+// Recorded gives what the journal has under key.
+func (s *slice) Recorded(key string) (holdshort.JournalEntry, bool) {
+	s.touch()
+	return s.journal.get(key)
+}
+
+func (s *slice) touch() {
+	now := time.Now()
+	s.mu.Lock()
+	s.active = now
+	s.mu.Unlock()
+}
+
+// Now is the store's time as far as this slice has seen it, carried on by the process's clock.
+func (s *slice) Now() time.Time { return s.e.clock.now() }
+
+// Record keeps an outcome. What is dear is stored at once; the rest when the slice has gone on for a while, or with its next commit.
+func (s *slice) Record(ctx context.Context, entry holdshort.JournalEntry) error {
+	s.journal.add(entry)
+	s.mu.Lock()
+	s.pending.entries = append(s.pending.entries, entry)
+	store := entry.Kind == flow.KindModel || time.Since(s.stored) > unsaved
+	s.mu.Unlock()
+	if !store {
+		return nil
+	}
+	return s.save(ctx)
+}
+
+// save stores what was recorded so far.
+func (s *slice) save(ctx context.Context) error {
+	err := s.commit(context.WithoutCancel(ctx), nil)
+	if ending, ok := unstorable(err); ok {
+		s.forget()
+		return &flow.Signal{State: ending.State, Code: ending.Code, Failure: ending.Failure, Err: ending.Err}
+	}
+	return err
+}
+
+// Ask raises the request of a step with the commit in which the run waits.
+func (s *slice) Ask(ctx context.Context, key string, draft holdshort.Request) error {
+	if err := s.mayPause(key); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pending.drafts = append(s.pending.drafts, draft)
+	return nil
+}
+
+func (s *slice) mayPause(key string) error {
+	if s.journal.pauses < s.e.config.Limits.Pauses {
+		return nil
+	}
+	return flow.Fail(holdshort.Failure{Code: holdshort.LimitReached, Message: "the run asked people more often than a run may", Step: key})
+}
+
+// Say queues a message with the entry that records it.
+func (s *slice) Say(ctx context.Context, entry holdshort.JournalEntry, parts []holdshort.Part) error {
+	s.mu.Lock()
+	s.pending.said = append(s.pending.said, said{entry.Key, parts})
+	s.mu.Unlock()
+	return s.Record(ctx, entry)
+}
+
+// Emit queues an event with the entry that records it.
+func (s *slice) Emit(ctx context.Context, entry holdshort.JournalEntry, name string, body json.RawMessage) error {
+	s.mu.Lock()
+	s.pending.emitted = append(s.pending.emitted, emitted{name, body})
+	s.mu.Unlock()
+	return s.Record(ctx, entry)
+}
+
+// alarm sets the timer of a sleep or wait once, and reports whether it has fired.
+func (s *slice) alarm(key string, d time.Duration) (fired bool) {
+	if _, ok := s.journal.get(firedKey(key)); ok {
+		return true
+	}
+	if _, ok := s.journal.get(setKey(key)); ok {
+		return false
+	}
+	s.journal.add(holdshort.JournalEntry{Key: setKey(key), Kind: kindTimer})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pending.alarms = append(s.pending.alarms, alarm{key, d})
+	return false
+}
+
+// Sleep waits for its timer.
+func (s *slice) Sleep(ctx context.Context, key string, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	if !s.alarm(key, d) {
+		return flow.Suspend
+	}
+	return nil
+}
+
+// post is what the journal keeps of something that was sent to the run.
+type post struct {
+	Name string          `json:"name"`
+	Body json.RawMessage `json:"body,omitempty"`
+}
+
+// Wait takes the first post of that name that no other Wait took. A post that is there wins over a timer that fired.
+func (s *slice) Wait(ctx context.Context, key, name string, timeout time.Duration) (holdshort.JournalEntry, error) {
+	entry := holdshort.JournalEntry{Key: key, Kind: flow.KindWait, Started: s.Now(), Ended: s.Now()}
+	if took, body, ok := s.journal.take(name); ok {
+		entry.Outcome = body
+		if err := s.Record(ctx, entry); err != nil {
+			return entry, err
+		}
+		return entry, s.Record(ctx, tookEntry(key, took, entry.Ended))
+	}
+	if !s.alarm(key, timeout) {
+		return entry, flow.Suspend
+	}
+	entry.Error = &holdshort.Failure{Code: holdshort.TimedOut, Message: "nothing arrived in time", Step: key}
+	return entry, s.Record(ctx, entry)
+}

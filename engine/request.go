@@ -1,0 +1,115 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/flow"
+)
+
+// raise makes the request of a run's step: persisted first, then asked. A request of that step that is open already stays the only one, and
+// must be about the same thing.
+func (c *change) raise(run *holdshort.Run, draft holdshort.Request, fresh bool) error {
+	if !fresh && run.Open > 0 {
+		open, err := c.RequestAt(run.ID, draft.OriginStepID)
+		if err == nil {
+			return sameActions(open, draft)
+		}
+		if holdshort.CodeOf(err) != holdshort.NotFound {
+			return err
+		}
+	}
+	req, err := c.complete(run, draft)
+	if err != nil {
+		return err
+	}
+	run.Open++
+	return c.open(run, req)
+}
+
+// sameActions holds a run whose code now asks for something else than what a person is looking at.
+func sameActions(open, draft holdshort.Request) error {
+	same := len(open.Actions) == len(draft.Actions)
+	for i := 0; same && i < len(draft.Actions); i++ {
+		same = open.Actions[i].Tool == draft.Actions[i].Tool && open.Actions[i].ArgsHash == draft.Actions[i].ArgsHash
+	}
+	if same {
+		return nil
+	}
+	return flow.Hold(holdshort.JournalMismatch, &holdshort.Error{Code: holdshort.JournalMismatch, Op: "ask " + draft.OriginStepID,
+		Message: "the flow now asks for other calls than those that wait for a decision", Hint: "give the changed flow a new version, deploy the old one again, then retry the run"})
+}
+
+// complete fills in what every request has. Id, question and fingerprint are written once.
+func (c *change) complete(run *holdshort.Run, req holdshort.Request) (holdshort.Request, error) {
+	req.ID, req.Version, req.Status, req.Salt, req.CreatedAt = holdshort.NewRequestID(c.now), holdshort.RequestVersion, holdshort.RequestOpen, holdshort.NewSalt(), c.now
+	if run != nil {
+		req.SessionID, req.RunID, req.TraceID, req.FlowVersion = run.SessionID, run.ID, run.TraceID, run.FlowVersion
+		if req.Requester.User == "" {
+			req.Requester.User = run.User
+		}
+	}
+	if req.Priority == "" {
+		req.Priority = holdshort.PriorityNormal
+	}
+	if len(req.Question) > c.e.config.Limits.Text {
+		return req, &holdshort.Error{Code: holdshort.TooLarge, Field: "question", Message: fmt.Sprintf("the question has more than %d bytes", c.e.config.Limits.Text), Hint: "shorten it"}
+	}
+	var err error
+	req.Fingerprint, err = req.ComputeFingerprint(c.Tenant())
+	return req, err
+}
+
+// pausedEvents are further names under which a pause of some kinds is published.
+var pausedEvents = map[holdshort.Kind]string{holdshort.Confirmation: "hitl.confirm.requested", holdshort.Escalation: "hitl.escalation.created"}
+
+// open stores a new request, asks it, and leaves its events.
+func (c *change) open(run *holdshort.Run, req holdshort.Request) error {
+	if err := c.ask(run, &req); err != nil {
+		return err
+	}
+	if err := c.PutRequest(req); err != nil {
+		return err
+	}
+	c.e.places.put(req)
+	c.ring(requestTopic(req.ID))
+	if err := c.event("hitl.interrupt.paused", run, &req, "system:worker", holdshort.Code(req.Reason), nil); err != nil {
+		return err
+	}
+	if name, ok := pausedEvents[req.Kind]; ok {
+		if err := c.event(name, run, &req, "system:worker", "", nil); err != nil {
+			return err
+		}
+	}
+	c.logs = append(c.logs, func() {
+		c.e.log.Info("HITL_CREATED", "trace_id", req.TraceID, "session_id", req.SessionID, "run_id", req.RunID, "request_id", req.ID, "kind", req.Kind,
+			"reason", req.Reason, "source", req.Source, "return_to", req.ReturnTo.Node+"/"+req.ReturnTo.Mode)
+	})
+	return nil
+}
+
+// due sets the timer of an open request.
+func (c *change) due(req holdshort.Request) error {
+	at := req.Due()
+	if at.IsZero() {
+		return nil
+	}
+	kind := holdshort.TimerExpiry
+	if req.AskedAt.IsZero() {
+		kind = holdshort.TimerQueue
+	}
+	c.ring(topicTimers)
+	return c.SetTimer(holdshort.Timer{Kind: kind, Subject: string(req.ID), DueAt: at})
+}
+
+// undue drops it.
+func (c *change) undue(req holdshort.Request) error {
+	if req.Due().IsZero() {
+		return nil
+	}
+	kind := holdshort.TimerExpiry
+	if req.AskedAt.IsZero() {
+		kind = holdshort.TimerQueue
+	}
+	return c.DropTimer(kind, string(req.ID), "")
+}

@@ -1,0 +1,327 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/flow"
+	"github.com/holdshort/holdshort/store"
+)
+
+// slice is one run in the hands of this node, from its claim until it waits or ends. What the flow records is kept back and stored with the
+// next commit: of a pause, of a tool that starts, of the end, at once for what is dear, and whenever the slice has gone on for a while.
+type slice struct {
+	e      *Engine
+	tenant holdshort.TenantID
+	id     holdshort.RunID
+	flow   flow.Flow
+	slot   *slot
+	epoch  int64 // of our lease: whoever has a newer one has the run
+
+	ctx  context.Context // ends when the run is no longer ours, or the engine stops
+	quit context.CancelCauseFunc
+
+	commits sync.Mutex // one commit at a time
+	mu      sync.Mutex
+	run     holdshort.Run // as it was last stored
+	fresh   bool          // never stored yet
+	wake    int64         // as the claim read it
+	journal *journal
+	pending pending
+	stored  time.Time // when the last commit was, by this process's clock
+	active  time.Time // when the flow last did anything
+
+	over  chan struct{} // closed when nothing of it is executed any more
+	first chan struct{} // closed when the run is stored for the first time, or cannot be
+	err   error         // why it cannot
+}
+
+// unsaved is how long recorded steps may be kept back.
+const unsaved = 20 * time.Millisecond
+
+var (
+	errStopping  = &holdshort.Error{Code: holdshort.LeaseLost, Message: "the engine stops; the run is handed back"}
+	errLeaseLost = &holdshort.Error{Code: holdshort.LeaseLost, Message: "the run is no longer this node's"}
+)
+
+func (e *Engine) newSlice(tenant holdshort.TenantID, run holdshort.Run, f flow.Flow, s *slot) *slice {
+	now := time.Now()
+	sl := &slice{e: e, tenant: tenant, id: run.ID, flow: f, slot: s, epoch: run.Lease.Epoch, run: run, wake: run.Wake, stored: now, active: now, over: make(chan struct{}), first: make(chan struct{})}
+	sl.ctx, sl.quit = context.WithCancelCause(context.Background())
+	return sl
+}
+
+// launch executes a run that was claimed for this node.
+func (e *Engine) launch(tenant holdshort.TenantID, t claimed) {
+	f, ok := e.flowFor(t.run)
+	if !ok {
+		t.slot.spare()
+		return
+	}
+	s := e.newSlice(tenant, t.run, f, t.slot)
+	close(s.first)
+	e.execute(s)
+}
+
+func (e *Engine) execute(s *slice) {
+	s.slot.used = true
+	e.mu.Lock()
+	e.running[runKey{s.tenant, s.id}] = s
+	e.mu.Unlock()
+	e.wg.Go(func() {
+		defer func() {
+			e.mu.Lock()
+			if e.running[runKey{s.tenant, s.id}] == s {
+				delete(e.running, runKey{s.tenant, s.id})
+			}
+			e.mu.Unlock()
+			s.quit(errLeaseLost)
+			s.slot.free()
+			close(s.over)
+		}()
+		s.loop()
+	})
+}
+
+// loop executes the flow, again from the top whenever something arrived while it was about to wait.
+func (s *slice) loop() {
+	for {
+		if !s.fresh {
+			if err := s.load(); err != nil {
+				s.gaveUp(err)
+				return
+			}
+		} else {
+			s.journal = newJournal(nil)
+		}
+		ending := s.flow.Execute(s.ctx, s, s.run.Input)
+		if ending.Unwound != "" {
+			s.e.log.Warn("a deferred function of a flow panicked while its run was suspended", "run_id", s.id, "flow", s.flow.Title(), "stack", ending.Unwound)
+		}
+		again, err := s.finish(ending)
+		if cannot, ok := unstorable(err); ok {
+			s.forget()
+			again, err = s.finish(cannot)
+		}
+		if err != nil {
+			s.gaveUp(err)
+			return
+		}
+		if !again {
+			return
+		}
+	}
+}
+
+// load reads the journal. One that cannot be read holds the run: nothing may run on a part of it.
+func (s *slice) load() error {
+	var entries []holdshort.JournalEntry
+	err := s.e.store.View(s.ctx, s.tenant, func(tx store.ReadTx) (err error) {
+		entries, err = tx.Journal(s.id)
+		return err
+	})
+	if errors.Is(err, holdshort.Corrupt) || errors.Is(err, holdshort.KeyUnknown) || errors.Is(err, holdshort.MACInvalid) {
+		_, held := s.finish(flow.Ending{State: flow.Held, Code: holdshort.CodeOf(err), Err: err})
+		return errors.Join(err, held)
+	}
+	s.journal = newJournal(entries)
+	return err
+}
+
+// gaveUp leaves the run to whoever claims it when the lease has ended.
+func (s *slice) gaveUp(err error) {
+	s.mu.Lock()
+	fresh := s.fresh
+	s.mu.Unlock()
+	if fresh {
+		s.err = err
+		close(s.first)
+		return
+	}
+	if !errors.Is(err, holdshort.LeaseLost) {
+		s.e.log.Warn("a run was given up for now", "run_id", s.id, "flow", s.flow.Title(), "error", err)
+	}
+}
+
+// finish stores how the execution came to rest. again: something arrived meanwhile, and the run is still ours.
+func (s *slice) finish(ending flow.Ending) (again bool, err error) {
+	ctx := context.WithoutCancel(s.ctx)
+	switch ending.State {
+	case flow.Completed:
+		return false, s.commit(ctx, func(c *change, run *holdshort.Run) error {
+			run.Result = ending.Result
+			return c.end(run, holdshort.RunComplete, "run.completed", "system:worker", "")
+		})
+	case flow.Failed:
+		return false, s.commit(ctx, func(c *change, run *holdshort.Run) error {
+			run.Error = ending.Failure
+			return c.end(run, holdshort.RunFail, "run.failed", "system:worker", ending.Failure.Code)
+		})
+	case flow.Held:
+		s.e.log.Error("a run is held", "run_id", s.id, "flow", s.flow.Title(), "code", ending.Code, "error", ending.Err)
+		return false, s.commit(ctx, func(c *change, run *holdshort.Run) error { return c.hold(run, ending.Code) })
+	case flow.Suspended:
+		err = s.commit(ctx, func(c *change, run *holdshort.Run) (err error) {
+			again, err = s.suspend(c, run)
+			return err
+		})
+		s.wake = s.run.Wake // what the journal that is loaded next contains, at least
+		return again, err
+	}
+	if s.e.draining.Load() && !errors.Is(context.Cause(s.ctx), errLeaseLost) {
+		return false, s.commit(ctx, func(c *change, run *holdshort.Run) error {
+			next, err := run.Apply(holdshort.RunRequeue, c.now)
+			*run = next
+			c.ring(topicRuns)
+			return err
+		})
+	}
+	return false, ending.Err
+}
+
+// unstorable tells errors that no second try would change: what the flow recorded cannot be stored as it is.
+func unstorable(err error) (flow.Ending, bool) {
+	var signal *flow.Signal
+	if errors.As(err, &signal) {
+		return flow.Ending{State: signal.State, Code: signal.Code, Failure: signal.Failure, Err: signal.Err}, true
+	}
+	switch code := holdshort.CodeOf(err); code {
+	case holdshort.TooLarge, holdshort.Invalid, holdshort.NotCanonical, holdshort.DoesNotFit, holdshort.LimitReached:
+		return flow.Ending{State: flow.Failed, Failure: &holdshort.Failure{Code: code, Message: err.Error()}}, true
+	}
+	return flow.Ending{}, false
+}
+
+// forget drops what was recorded and cannot be stored.
+func (s *slice) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pending = pending{}
+}
+
+// suspend waits, unless something woke the run since it was claimed: then it stays ours and is executed again.
+func (s *slice) suspend(c *change, run *holdshort.Run) (again bool, err error) {
+	next, err := run.Suspend(s.wake, c.now)
+	if err != nil {
+		return false, err
+	}
+	next.Claims = 0
+	if next.Status == holdshort.RunWaiting {
+		*run = next
+		c.ring(runTopic(run.ID))
+		c.later = func() error { return c.event("run.waiting", run, nil, "system:worker", "", nil) }
+		return false, nil
+	}
+	if next, err = next.Apply(holdshort.RunClaim, c.now); err != nil {
+		return false, err
+	}
+	next.Claims = 0
+	next.Lease.Owner, next.Lease.Until = s.e.config.Node, c.now.Add(s.e.config.Lease)
+	*run = next
+	return true, nil
+}
+
+// commit stores what was recorded since the last one and the run as final leaves it (nil: as it is). It fails with LeaseLost if the run is
+// no longer ours.
+func (s *slice) commit(ctx context.Context, final func(c *change, run *holdshort.Run) error, also ...store.Row) error {
+	s.commits.Lock()
+	defer s.commits.Unlock()
+	s.mu.Lock()
+	batch, base, fresh := s.pending.cut(), s.run, s.fresh
+	s.mu.Unlock()
+	var run holdshort.Run
+	look := false // the first look is at what we stored last: if nobody wrote it since, it needs no reading
+	err := s.e.update(ctx, s.tenant, func(c *change) (err error) {
+		run = base
+		if look && !fresh {
+			if run, err = c.Run(s.id); err != nil {
+				return err
+			}
+		}
+		look = true
+		if run.Lease.Epoch != s.epoch || run.Status != holdshort.RunRunning {
+			return errLeaseLost
+		}
+		if fresh {
+			run.CreatedAt, run.UpdatedAt = c.now, c.now
+		}
+		return s.write(c, &run, batch, fresh, final)
+	}, append(s.rows(base, batch), also...)...)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		s.pending.putBack(batch)
+		if errors.Is(err, holdshort.LeaseLost) {
+			s.quit(errLeaseLost)
+		}
+		return err
+	}
+	run.Revision++
+	s.run, s.epoch, s.stored = run, run.Lease.Epoch, time.Now()
+	if s.fresh {
+		s.fresh = false
+		close(s.first)
+	}
+	return nil
+}
+
+func (s *slice) rows(run holdshort.Run, batch pending) []store.Row {
+	rows := []store.Row{store.RunRow(s.id)}
+	if run.SessionID != "" && batch.speaks() {
+		rows = append(rows, store.SessionRow(run.SessionID))
+	}
+	return rows
+}
+
+func (s *slice) write(c *change, run *holdshort.Run, batch pending, fresh bool, final func(*change, *holdshort.Run) error) error {
+	if fresh {
+		if err := c.event("run.created", run, nil, starter(*run), "", nil); err != nil {
+			return err
+		}
+	}
+	if len(batch.entries) > 0 {
+		run.Claims = 0 // that is progress
+	}
+	if final != nil { // first, because it reads
+		if err := final(c, run); err != nil {
+			return err
+		}
+	} else if fresh {
+		if err := c.event("run.started", run, nil, "system:worker", "", nil); err != nil {
+			return err
+		}
+	}
+	if run.Status.Ended() {
+		batch.drafts, batch.alarms = nil, nil // what is over waits for nothing
+	}
+	if err := batch.write(c, run, fresh); err != nil {
+		return err
+	}
+	if c.later != nil {
+		if err := c.later(); err != nil {
+			return err
+		}
+	}
+	if run.Status == holdshort.RunRunning {
+		run.Lease.Until = latest(run.Lease.Until, c.now.Add(s.e.config.Lease))
+	}
+	run.UpdatedAt = c.now
+	return c.PutRun(*run)
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func starter(run holdshort.Run) string {
+	if run.User != "" {
+		return run.User
+	}
+	return "system:start"
+}

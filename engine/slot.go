@@ -1,0 +1,114 @@
+package engine
+
+import (
+	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/flow"
+)
+
+// slot is the room to execute one run. Whoever wants to claim a run takes the slot first, so that nothing is claimed that cannot be executed.
+type slot struct {
+	e      *Engine
+	counts []string // of the caps that it takes part in
+	used   bool     // a slice has it now
+}
+
+// slot gives room for a run, nil if there is none.
+func (e *Engine) slot() *slot {
+	if e.draining.Load() {
+		return nil
+	}
+	select {
+	case e.slots <- struct{}{}:
+		return &slot{e: e}
+	default:
+		return nil
+	}
+}
+
+// reserve counts the slot for a flow and a tenant; false if one of them has as many runs as it may.
+func (s *slot) reserve(f flow.Flow, tenant holdshort.TenantID) bool {
+	e := s.e
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s.uncount()
+	caps := map[string]int{"flow " + f.Title(): f.Concurrency, "tenant " + string(tenant): e.config.Limits.TenantRuns}
+	for name, most := range caps {
+		if most > 0 && e.busy[name] >= most {
+			return false
+		}
+	}
+	for name, most := range caps {
+		if most > 0 {
+			e.busy[name]++
+			s.counts = append(s.counts, name)
+		}
+	}
+	return true
+}
+
+func (s *slot) uncount() {
+	for _, name := range s.counts {
+		s.e.busy[name]--
+	}
+	s.counts = nil
+}
+
+// spare gives the slot back unless a run is executed in it.
+func (s *slot) spare() {
+	if s != nil && !s.used {
+		s.free()
+	}
+}
+
+func (s *slot) free() {
+	s.e.mu.Lock()
+	s.uncount()
+	s.e.mu.Unlock()
+	<-s.e.slots
+}
+
+// claim takes a queued run for this node within a transaction, if it can be executed here and now. The caller stores the run.
+func (c *change) claim(run *holdshort.Run, s *slot) (bool, error) {
+	if s == nil || run.Status != holdshort.RunQueued || run.Held != nil || run.Claims >= c.e.config.Limits.Claims {
+		return false, nil
+	}
+	f, ok := c.e.flowFor(*run)
+	if !ok || !s.reserve(f, c.Tenant()) {
+		return false, nil
+	}
+	next, err := run.Apply(holdshort.RunClaim, c.now)
+	if err != nil {
+		return false, err
+	}
+	next.Lease.Owner, next.Lease.Until = c.e.config.Node, c.now.Add(c.e.config.Lease)
+	*run = next
+	return true, nil
+}
+
+// wake lets a run go on: at once on this node if there is room, else on whichever claims it. It stores the run.
+func (c *change) wake(run *holdshort.Run, s *slot, actor string) error {
+	was := run.Status
+	next, err := run.Apply(holdshort.RunWake, c.now)
+	if err != nil {
+		return err
+	}
+	ours, err := c.claim(&next, s)
+	if err != nil {
+		return err
+	}
+	if err := c.PutRun(next); err != nil {
+		return err
+	}
+	next.Revision++
+	*run = next
+	if ours {
+		c.taken = append(c.taken, claimed{run: next, slot: s})
+	} else if next.Status == holdshort.RunQueued {
+		c.ring(topicRuns)
+	}
+	c.ring(runTopic(run.ID))
+	if was == holdshort.RunWaiting {
+		return c.event("run.resumed", run, nil, actor, "", nil)
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/store"
+)
+
+// StartInput says what to run.
+type StartInput struct {
+	ID      holdshort.RunID // default: a new one; the same id again gives the run that has it
+	Flow    string
+	Version int // default: the newest that this node has
+	Session holdshort.SessionID
+	Parent  holdshort.RunID
+	Agent   string
+	User    string // on whose behalf
+	Trace   string // default: a new one
+	Input   json.RawMessage
+	Actor   holdshort.Actor // default: the user
+}
+
+// Start begins a run and returns when it is stored. The first commit is kept back for a moment (Config.Grace), so that a run that soon
+// pauses is stored together with its pause.
+func (e *Engine) Start(ctx context.Context, tenant holdshort.TenantID, in StartInput) (holdshort.Run, error) {
+	run, err := e.newRun(tenant, in)
+	if err != nil {
+		return run, err
+	}
+	if in.ID != "" {
+		if stands, err := e.RunByID(ctx, tenant, in.ID); err == nil {
+			return sameStart(stands, run)
+		} else if holdshort.CodeOf(err) != holdshort.NotFound {
+			return run, err
+		}
+	}
+	if s := e.slot(); s != nil {
+		if f, ok := e.flowFor(run); ok && s.reserve(f, tenant) {
+			return e.startHere(ctx, tenant, run, s)
+		}
+		s.free()
+	}
+	err = e.update(ctx, tenant, func(c *change) error {
+		run.CreatedAt, run.UpdatedAt = c.now, c.now
+		c.ring(topicRuns)
+		if err := c.PutRun(run); err != nil {
+			return err
+		}
+		return c.event("run.created", &run, nil, starter(run), "", nil)
+	}, store.RunRow(run.ID))
+	return run, err
+}
+
+func (e *Engine) newRun(tenant holdshort.TenantID, in StartInput) (holdshort.Run, error) {
+	now := time.Now()
+	run := holdshort.Run{ID: in.ID, Status: holdshort.RunQueued, SessionID: in.Session, ParentID: in.Parent, TraceID: in.Trace, Flow: in.Flow, FlowVersion: in.Version,
+		Agent: in.Agent, User: in.User, Input: in.Input, Attempt: 1}
+	if run.User == "" {
+		run.User = in.Actor.ID
+	}
+	if run.ID == "" {
+		run.ID = holdshort.NewRunID(now)
+	}
+	if run.TraceID == "" {
+		run.TraceID = string(run.ID)
+	}
+	if run.FlowVersion == 0 {
+		run.FlowVersion = e.latest[in.Flow]
+	}
+	if run.FlowVersion == 0 {
+		return run, &holdshort.Error{Code: holdshort.FlowUnknown, Op: "start run", Field: "flow", Message: "this node has no flow " + clip(in.Flow), Hint: "check the name, or register the flow"}
+	}
+	if len(in.Input) > 0 && !json.Valid(in.Input) {
+		return run, &holdshort.Error{Code: holdshort.Invalid, Op: "start run", Field: "input", Message: "the input is not JSON", Hint: "send a JSON value"}
+	}
+	return run, nil
+}
+
+func sameStart(stands, asked holdshort.Run) (holdshort.Run, error) {
+	if stands.Flow != asked.Flow || string(stands.Input) != string(asked.Input) {
+		return stands, &holdshort.Error{Code: holdshort.Duplicate, Op: "start run " + string(stands.ID), Message: "the id belongs to another run", Hint: "take a new id, or none"}
+	}
+	return stands, nil
+}
+
+// startHere executes a run that is not stored yet.
+func (e *Engine) startHere(ctx context.Context, tenant holdshort.TenantID, run holdshort.Run, slot *slot) (holdshort.Run, error) {
+	f, _ := e.flowFor(run)
+	run, err := run.Apply(holdshort.RunClaim, time.Now())
+	if err != nil {
+		slot.free()
+		return run, err
+	}
+	run.Lease.Owner = e.config.Node
+	s := e.newSlice(tenant, run, f, slot)
+	s.fresh = true
+	grace := time.AfterFunc(e.config.Grace, func() { _ = s.commit(context.WithoutCancel(s.ctx), nil) }) // an error shows in the next commit
+	e.execute(s)
+	select {
+	case <-s.first:
+		grace.Stop()
+	case <-ctx.Done():
+		return run, ctx.Err()
+	}
+	if s.err != nil {
+		return run, s.err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.run, nil
+}
+
+func clip(s string) string {
+	if len(s) > 80 {
+		return s[:80] + "…"
+	}
+	return s
+}
