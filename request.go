@@ -143,11 +143,20 @@ type Action struct {
 	Tool          string          `json:"tool"`
 	Args          json.RawMessage `json:"args"` // canonical: exactly the bytes that were hashed and that will run
 	ArgsHash      string          `json:"args_hash"`
+	AskedHash     string          `json:"asked_hash,omitempty"` // of what the flow asked for, where a person edited it and others have to approve that
 	SchemaHash    string          `json:"schema_hash,omitempty"`
 	NeedsApproval bool            `json:"needs_approval"`
 	Editable      []string        `json:"editable,omitempty"`
 	Redacted      []string        `json:"redacted,omitempty"`
 	Blind         []string        `json:"blind,omitempty"` // redacted fields that may be approved unseen
+}
+
+// AskedFor is the hash of the arguments that the flow asked for.
+func (a Action) AskedFor() string {
+	if a.AskedHash != "" {
+		return a.AskedHash
+	}
+	return a.ArgsHash
 }
 
 // RequestVersion is the schema version of the record.

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 
 	"github.com/holdshort/holdshort"
@@ -42,7 +41,8 @@ func (s *slice) refused(ctx context.Context, c *call, r *refusal) error {
 	}
 	if r.ask == nil {
 		err := s.e.update(context.WithoutCancel(ctx), s.tenant, func(ch *change) error {
-			return ch.event("operation.refused", &s.run, nil, "system:worker", code, operationFact{Operation: s.operationID(c.Key), Capability: c.Tool})
+			run := s.snapshot()
+			return ch.event("operation.refused", &run, nil, "system:worker", code, operationFact{Operation: s.operationID(c.Key), Capability: c.Tool})
 		}, store.RunRow(s.id))
 		if err != nil {
 			return err
@@ -54,11 +54,8 @@ func (s *slice) refused(ctx context.Context, c *call, r *refusal) error {
 	case r.failure != nil:
 		return s.refuse(ctx, c, *r.failure)
 	}
-	if err := s.mayPause(c.step); err != nil {
-		return err
-	}
-	c.verdict = *r.ask
-	return errors.Join(s.Ask(ctx, c.step, *s.draft(c.step, []*call{c}, *r.ask, func(*call) bool { return true })), flow.Suspend)
+	c.again = r.ask
+	return flow.Suspend
 }
 
 // authorize checks, at the moment of execution, that what runs is what was approved, and uses the approval up. It gives the arguments that
@@ -79,19 +76,24 @@ func (c *change) authorize(run *holdshort.Run, call *call, op *holdshort.Operati
 	if refused != nil {
 		return nil, refused
 	}
-	args := call.Args
+	args := actionOf(req, call.ID).Args
 	if decided.Action == holdshort.Edit {
 		args = decided.Args
+	}
+	if string(args) != string(call.Args) {
 		now = policy.Judge(c.e.hookContext(), c.e.config.Policy, c.e.judged(c.Tenant(), run, call.Tool, args, c.now))
 	}
 	if holdshort.ArgsHash(args) != decided.ArgsHash {
 		return nil, forged("the arguments are not those of the decision")
 	}
+	met, err := c.met(now, req, d, run)
 	switch {
+	case err != nil:
+		return nil, heldBy(err)
 	case now.Decision == policy.Deny:
 		f := denial("the policy no longer allows it (" + now.Rule + ")")
 		return nil, &refusal{failure: &f}
-	case stricterNow(now, req.Audience), c.now.After(d.At.Add(req.ValidFor)):
+	case !met, c.now.After(d.At.Add(req.ValidFor)):
 		if now.Decision == policy.Allow { // the approval is too old, whatever the rule says today
 			now = policy.Verdict{Decision: policy.Ask, Rule: req.Rule, Version: req.PolicyVersion, Reason: req.Reason, Audience: req.Audience, ValidFor: req.ValidFor,
 				OnTimeout: req.OnTimeout, OnReject: req.OnReject, Priority: req.Priority, ExpiresIn: req.ExpiresIn}
@@ -105,6 +107,27 @@ func (c *change) authorize(run *holdshort.Run, call *call, op *holdshort.Operati
 	}
 	op.RequestID = req.ID
 	return args, nil
+}
+
+// met reports whether those who approved are enough for what the policy says now. A batch shows one audience, and rules change: each call is
+// held to its own. Where nobody answered, those who look after the system, or the clock, stand in for them.
+func (c *change) met(now policy.Verdict, req holdshort.Request, d holdshort.Decision, run *holdshort.Run) (bool, error) {
+	if req.Kind == holdshort.Escalation || d.Actor.Kind == holdshort.System && now.OnTimeout == holdshort.TimeoutApprove {
+		return now.Meets(req.Audience), nil
+	}
+	approvers := []holdshort.Actor{d.Actor}
+	if now.Audience.Needed() > 1 {
+		votes, err := c.Votes(req.ID)
+		if err != nil {
+			return false, err
+		}
+		for _, v := range votes {
+			if c.e.keyring.VerifyVote(c.Tenant(), v) == nil && v.Fingerprint == req.Fingerprint {
+				approvers = append(approvers, v.Actor)
+			}
+		}
+	}
+	return now.MetBy(run.User, req.Requester, approvers...), nil
 }
 
 func forged(message string) *refusal {
@@ -138,7 +161,7 @@ func (c *change) verified(run *holdshort.Run, call *call) (req holdshort.Request
 		return req, d, decided, forged("the decision is about something else than the request")
 	case req.RunID != run.ID || req.OriginStepID != call.step || action == nil || i < 0:
 		return req, d, decided, forged("the decision is about another call")
-	case action.Tool != call.Tool || action.ArgsHash != holdshort.ArgsHash(call.Args) || holdshort.ArgsHash(action.Args) != action.ArgsHash:
+	case action.Tool != call.Tool || action.AskedFor() != holdshort.ArgsHash(call.Args) || holdshort.ArgsHash(action.Args) != action.ArgsHash:
 		return req, d, decided, &refusal{hold: holdshort.JournalMismatch, err: &holdshort.Error{Code: holdshort.JournalMismatch, Op: "call " + call.Key,
 			Message: "the flow now calls something else than what was approved", Hint: "deploy the version again under which it was asked, then retry the run"}}
 	case req.Status != holdshort.RequestResolved:
@@ -155,10 +178,11 @@ func (c *change) verified(run *holdshort.Run, call *call) (req holdshort.Request
 func (c *change) sameArgs(run *holdshort.Run, call *call, op holdshort.Operation) (json.RawMessage, *refusal) {
 	args := call.Args
 	if op.RequestID != "" && call.decided != nil {
-		_, _, decided, refused := c.verified(run, call)
+		req, _, decided, refused := c.verified(run, call)
 		if refused != nil {
 			return nil, refused
 		}
+		args = actionOf(req, call.ID).Args
 		if decided.Action == holdshort.Edit {
 			args = decided.Args
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -26,6 +27,8 @@ type call struct {
 	prior    *holdshort.Operation // what the ledger has of it
 	approval *flow.Answer         // what a person said about the batch
 	decided  *holdshort.CallDecision
+	retried  bool            // a person had the failed step tried again
+	again    *policy.Verdict // it has to be asked about once more
 	entry    *holdshort.JournalEntry
 }
 
@@ -52,6 +55,9 @@ func (s *slice) Calls(ctx context.Context, key string, invocations []flow.Invoca
 		}
 	}
 	wg.Wait()
+	if err := s.askAgain(ctx, key, calls); err != nil {
+		return nil, err
+	}
 	if err := gravest(faults); err != nil {
 		return nil, err
 	}
@@ -79,23 +85,17 @@ func gravest(faults []error) error {
 // look gathers what is known of the calls: journal, ledger, decision, policy.
 func (s *slice) look(ctx context.Context, key string, invocations []flow.Invocation) ([]*call, error) {
 	calls := make([]*call, len(invocations))
-	approval, err := s.approvalOf(key)
+	approvals, err := s.approvalsOf(key)
 	if err != nil {
 		return nil, err
 	}
 	for i, in := range invocations {
-		c := &call{Invocation: in, step: key, approval: approval}
+		c := &call{Invocation: in, step: key, retried: s.journal.voided[key] || s.journal.voided[in.Key]}
 		if e, ok := s.journal.get(in.Key); ok {
 			c.entry = &e
 		}
 		c.tool, c.known = s.e.tools[in.Tool]
-		if approval != nil {
-			for _, d := range approval.Calls {
-				if d.CallID == in.ID {
-					c.decided = &d
-				}
-			}
-		}
+		c.decide(approvals)
 		calls[i] = c
 	}
 	if s.isFresh() {
@@ -130,27 +130,56 @@ func (s *slice) isFresh() bool {
 	return s.fresh
 }
 
-// approvalOf gives the newest decision about a batch. One that expired and fails its run does so here, before anything runs.
-func (s *slice) approvalOf(key string) (*flow.Answer, error) {
-	entry, ok := s.journal.approval(key)
-	if !ok {
-		return nil, nil
+// approvalsOf gives the decisions about a batch, oldest first. One that expired and fails its run does so here, before anything runs.
+func (s *slice) approvalsOf(key string) ([]flow.Answer, error) {
+	var answers []flow.Answer
+	for _, entry := range s.journal.approvals(key) {
+		if flow.Fatal(entry) {
+			return nil, flow.Fail(*entry.Error)
+		}
+		var a flow.Answer
+		if err := json.Unmarshal(entry.Outcome, &a); err != nil {
+			return nil, flow.Hold(holdshort.Corrupt, err)
+		}
+		answers = append(answers, a)
 	}
-	if flow.Fatal(entry) {
-		return nil, flow.Fail(*entry.Error)
+	return answers, nil
+}
+
+// decide finds what people said about the call: the newest decision that names it, else the newest about its batch.
+func (c *call) decide(answers []flow.Answer) {
+	for i := range answers {
+		a := &answers[i]
+		named := slices.IndexFunc(a.Calls, func(d holdshort.CallDecision) bool { return d.CallID == c.ID })
+		switch {
+		case named >= 0:
+			c.approval, c.decided = a, &a.Calls[named]
+		case c.decided == nil || len(a.Calls) == 0 && len(answers) == 1:
+			c.approval = a
+		}
 	}
-	var a flow.Answer
-	if err := json.Unmarshal(entry.Outcome, &a); err != nil {
-		return nil, flow.Hold(holdshort.Corrupt, err)
+}
+
+// askAgain raises one request for all calls that can no longer run on what was decided.
+func (s *slice) askAgain(ctx context.Context, key string, calls []*call) error {
+	calls = slices.DeleteFunc(slices.Clone(calls), func(c *call) bool { return c.again == nil })
+	if len(calls) == 0 {
+		return nil
 	}
-	return &a, nil
+	if err := s.mayPause(key); err != nil {
+		return err
+	}
+	for _, c := range calls {
+		c.verdict = *c.again
+	}
+	return s.Ask(ctx, key, *s.draft(key, calls, calls[0].verdict, func(*call) bool { return true }))
 }
 
 func (s *slice) judge(calls []*call) {
-	now := s.Now()
+	now, run := s.Now(), s.snapshot()
 	for _, c := range calls {
 		if c.entry == nil {
-			c.verdict = policy.Judge(s.e.hookContext(), s.e.config.Policy, s.e.judged(s.tenant, &s.run, c.Tool, c.Args, now))
+			c.verdict = policy.Judge(s.e.hookContext(), s.e.config.Policy, s.e.judged(s.tenant, &run, c.Tool, c.Args, now))
 		}
 	}
 }
@@ -177,7 +206,7 @@ func (c *call) settled() bool {
 		return true
 	}
 	if c.prior != nil {
-		return c.prior.Status != holdshort.OperationFailed || c.freshlyApproved()
+		return c.prior.Status != holdshort.OperationFailed || c.freshlyApproved() || c.retried && c.prior.RequestID == "" && c.verdict.Decision == policy.Allow
 	}
 	return c.approval != nil || c.verdict.Decision == policy.Allow
 }
@@ -330,7 +359,14 @@ func (s *slice) respond(ctx context.Context, c *call) error {
 	return s.byPerson(ctx, c, value)
 }
 
-func (s *slice) operationID(key string) string { return operationID(s.run, key) }
+func (s *slice) operationID(key string) string { return operationID(s.snapshot(), key) }
+
+// snapshot is the run as it was last stored.
+func (s *slice) snapshot() holdshort.Run {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.run
+}
 
 // operationID is never chosen by a model or a caller.
 func operationID(run holdshort.Run, key string) string {

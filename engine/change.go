@@ -20,7 +20,8 @@ type change struct {
 	topics []string // rung after the commit
 	taken  []claimed
 	logs   []func()
-	later  func() error // the event that closes the transaction's story
+	chats  map[holdshort.SessionID]*chat // sessions that it touches: read once, written once, at its end
+	later  func() error                  // the event that closes the transaction's story
 }
 
 // claimed is a run that this node took in a transaction; it is executed after the commit.
@@ -40,14 +41,16 @@ func (e *Engine) update(ctx context.Context, tenant holdshort.TenantID, fn func(
 		err := e.store.Update(ctx, tenant, func(tx store.Tx) error {
 			c = &change{Tx: tx, e: e, now: tx.Now()}
 			e.clock.saw(c.now)
-			own = fn(c)
+			if own = fn(c); own == nil {
+				own = c.closeChats()
+			}
 			return own
 		}, rows...)
 		switch {
 		case err == nil:
 			c.committed(tenant)
 			return nil
-		case own == nil && errors.Is(err, holdshort.Conflict) && attempt < maxConflicts:
+		case errors.Is(err, holdshort.Conflict) && attempt < maxConflicts: // also where a read inside fn sent earlier writes
 		case own == nil && errors.Is(err, holdshort.Duplicate) && attempt < 3: // the second look may find what took the key
 		default:
 			return err

@@ -35,6 +35,8 @@ type Config struct {
 	Grace time.Duration
 	// Drain is how long calls under way may take when the engine stops. Default: 10 seconds.
 	Drain time.Duration
+	// Clock is what flows see as the time. Default: the store's, as this process saw it last. Set it where the store's is injected.
+	Clock func() time.Time
 	// Limits of a run, a session and a tenant.
 	Limits Limits
 	// Retention. Default: journals and messages 30 days, records 90 days, replays 7 days, deliveries 30 days, events for ever.

@@ -112,6 +112,9 @@ func (c *change) decide(in DecideInput, slot *slot, out *Decided) error {
 	if err != nil {
 		return c.standing(req, err, out)
 	}
+	if req.Kind == holdshort.Reconcile && d.Action == holdshort.Cancel {
+		return &holdshort.Error{Code: holdshort.DoesNotFit, Field: "action", Message: "what became of a call cannot be canceled", Hint: "say that it happened, that it did not, or give up"}
+	}
 	if run != nil && run.Status.Ended() && req.Kind != holdshort.Reconcile {
 		return &holdshort.Error{Code: holdshort.Closed, Op: "decide " + string(req.ID), Message: "its run is " + string(run.Status), Hint: "nothing is left to decide"}
 	}

@@ -155,7 +155,7 @@ func (c *change) edited(req holdshort.Request, run *holdshort.Run, d holdshort.D
 			next.Audience = stricter(next.Audience, v.Audience)
 			next.Rule, next.PolicyVersion = v.Rule, v.Version
 		}
-		next.Actions[i].Args, next.Actions[i].ArgsHash = call.Args, call.ArgsHash
+		next.Actions[i].Args, next.Actions[i].ArgsHash, next.Actions[i].AskedHash = call.Args, call.ArgsHash, action.AskedFor()
 	}
 	if !any || !again {
 		return nil, nil

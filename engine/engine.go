@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"log/slog"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -32,6 +33,7 @@ type Engine struct {
 	draining atomic.Bool
 	ready    chan struct{}
 	started  atomic.Bool
+	nextDue  atomic.Int64 // when the timers loop looks again, in microseconds
 	denials  denials
 	clock    clock
 	sealed   time.Time
@@ -55,6 +57,7 @@ func New(s store.Store, config Config) (*Engine, error) {
 	e := &Engine{store: s, config: config, keyring: config.Keyring, log: config.Logger,
 		flows: map[store.FlowVersion]flow.Flow{}, latest: map[string]int{}, tools: map[string]tool.Tool{}, rooms: map[string]chan struct{}{}, places: newPlaces(),
 		slots: make(chan struct{}, config.Workers), ready: make(chan struct{}), running: map[runKey]*slice{}, busy: map[string]int{}}
+	e.nextDue.Store(math.MaxInt64)
 	e.hard, e.cut = context.WithCancel(context.Background())
 	if e.keyring == nil {
 		own, ok := s.(interface{ Keyring() *holdshort.Keyring })

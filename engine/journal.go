@@ -30,8 +30,9 @@ func postKey(id string) string                               { return "post!" + 
 type journal struct {
 	mu       sync.RWMutex
 	entries  map[string]holdshort.JournalEntry
-	approved map[string]holdshort.JournalEntry // by step: the newest decision
-	posts    []holdshort.JournalEntry          // in the order in which they came
+	approved map[string][]holdshort.JournalEntry // by step: decisions, oldest first
+	voided   map[string]bool                     // steps that a person had tried again
+	posts    []holdshort.JournalEntry            // in the order in which they came
 	pauses   int
 }
 
@@ -41,13 +42,14 @@ type retried struct {
 }
 
 func newJournal(entries []holdshort.JournalEntry) *journal {
-	j := &journal{entries: make(map[string]holdshort.JournalEntry, len(entries)), approved: map[string]holdshort.JournalEntry{}}
+	j := &journal{entries: make(map[string]holdshort.JournalEntry, len(entries)), approved: map[string][]holdshort.JournalEntry{}, voided: map[string]bool{}}
 	void := map[string]int{}
 	for _, e := range entries {
 		if e.Kind == kindRetry {
 			var r retried
 			if json.Unmarshal(e.Outcome, &r) == nil && r.Step != "" {
 				void[r.Step] = max(void[r.Step], e.Attempt)
+				j.voided[r.Step] = true
 			}
 		}
 	}
@@ -70,9 +72,8 @@ func (j *journal) put(e holdshort.JournalEntry) {
 	case kindApproval:
 		j.pauses++
 		step, _, _ := strings.Cut(e.Key, "!")
-		if old, ok := j.approved[step]; !ok || old.Key < e.Key { // request ids are ordered by time
-			j.approved[step] = e
-		}
+		at, _ := slices.BinarySearchFunc(j.approved[step], e, func(a, b holdshort.JournalEntry) int { return strings.Compare(a.Key, b.Key) })
+		j.approved[step] = slices.Insert(j.approved[step], at, e) // request ids are ordered by time
 	case kindPost:
 		at, _ := slices.BinarySearchFunc(j.posts, e, func(a, b holdshort.JournalEntry) int {
 			return cmp.Or(a.Started.Compare(b.Started), strings.Compare(a.Key, b.Key))
@@ -96,12 +97,17 @@ func (j *journal) get(key string) (holdshort.JournalEntry, bool) {
 	return e, ok
 }
 
-// approval gives the newest decision on what a step asked.
-func (j *journal) approval(step string) (holdshort.JournalEntry, bool) {
+// approvals gives the decisions on what a step asked, oldest first.
+func (j *journal) approvals(step string) []holdshort.JournalEntry {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
-	e, ok := j.approved[step]
-	return e, ok
+	return j.approved[step]
+}
+
+func (j *journal) paused() int {
+	j.mu.RLock()
+	defer j.mu.RUnlock()
+	return j.pauses
 }
 
 // take gives the first post of that name that no Wait took, by the order in which they came.

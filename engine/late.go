@@ -7,9 +7,9 @@ import (
 	"runtime/debug"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/flow"
 	"github.com/holdshort/holdshort/store"
 	"github.com/holdshort/holdshort/tool"
 )
@@ -99,11 +99,12 @@ func (c *change) learn(op holdshort.Operation, happened bool, result tool.Result
 	if !asked && holdshort.CodeOf(err) != holdshort.NotFound {
 		return err
 	}
-	if op.Status == holdshort.OperationStarted {
-		op.Deadline = earliest(op.Deadline, c.now)
-		if op, err = op.Apply(holdshort.OperationLose, op.Nonce, c.now); err != nil {
+	if op.Status == holdshort.OperationStarted { // given up by its caller, not yet by the clock: its answer is in time
+		call := &call{Invocation: flow.Invocation{Key: key, Hash: hash}}
+		if _, err := c.outcome(op, op.Nonce, call, run.Attempt, happened, result, fault); err != nil {
 			return err
 		}
+		return c.wakeUnlessOver(&run, actor)
 	}
 	if _, err := c.settle(op, key, hash, run.Attempt, happened, result, "", actor); err != nil {
 		return err
@@ -117,17 +118,14 @@ func (c *change) learn(op holdshort.Operation, happened bool, result tool.Result
 			return err
 		}
 	}
-	if run.Status.Ended() {
-		return c.PutRun(run)
-	}
-	return c.wake(&run, nil, actor)
+	return c.wakeUnlessOver(&run, actor)
 }
 
-func earliest(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
+func (c *change) wakeUnlessOver(run *holdshort.Run, actor string) error {
+	if run.Status.Ended() {
+		return c.PutRun(*run)
 	}
-	return a
+	return c.wake(run, nil, actor)
 }
 
 func startedKey(key string) string { return key + "!started" }

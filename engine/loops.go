@@ -26,6 +26,7 @@ func (e *Engine) loops() []loop {
 		{"worker", []string{topicRuns}, time.Second, e.workerLoop},
 		{"timers", []string{topicTimers}, time.Second, e.timersLoop},
 		{"outbox", []string{topicOutbox}, time.Second, e.outboxLoop},
+		{"inbound", []string{topicInbound}, time.Second, e.inboundLoop},
 		{"renew", nil, e.config.Lease / 6, func(ctx context.Context) (time.Duration, error) { e.renew(ctx); return e.config.Lease / 6, nil }},
 		{"sequencer", unstamped, sealEvery, e.sequencerLoop},
 		{"retention", nil, time.Hour, e.retentionLoop},
@@ -114,16 +115,22 @@ func (e *Engine) workerLoop(ctx context.Context) (time.Duration, error) {
 
 func (e *Engine) timersLoop(ctx context.Context) (time.Duration, error) {
 	n, next, err := e.tickTimers(ctx)
+	now, clock := e.store.System().Now(ctx)
+	if err == nil {
+		err = clock
+	}
+	until := now.Add(time.Second)
+	if !next.IsZero() && next.Before(until) {
+		until = next
+	}
+	e.nextDue.Store(until.UnixMicro()) // what is due earlier rings; what was set meanwhile has rung
 	switch {
 	case err != nil:
 		return time.Second, err
 	case n > 0:
 		return 0, nil
-	case next.IsZero():
-		return time.Second, nil
 	}
-	now, err := e.store.System().Now(ctx)
-	return max(next.Sub(now), time.Millisecond), err
+	return max(until.Sub(now), time.Millisecond), nil
 }
 
 func (e *Engine) outboxLoop(ctx context.Context) (time.Duration, error) {

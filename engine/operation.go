@@ -8,7 +8,6 @@ import (
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/flow"
-	"github.com/holdshort/holdshort/policy"
 	"github.com/holdshort/holdshort/store"
 	"github.com/holdshort/holdshort/tool"
 )
@@ -33,7 +32,12 @@ func (s *slice) perform(ctx context.Context, c *call) error {
 	if c.tool.Effect == tool.Read && c.decided == nil && c.prior == nil {
 		return s.readOnly(ctx, c)
 	}
-	a, err := s.begin(ctx, c, holdshort.OperationRetry)
+	return s.attempts(ctx, c, holdshort.OperationRetry)
+}
+
+// attempts starts the operation, calls the tool, and again as long as that is safe.
+func (s *slice) attempts(ctx context.Context, c *call, again holdshort.OperationInput) error {
+	a, err := s.begin(ctx, c, again)
 	for {
 		if err != nil || c.entry != nil {
 			return err
@@ -146,8 +150,7 @@ func (c *change) start(run *holdshort.Run, op holdshort.Operation) error {
 	if err := c.PutOperation(op); err != nil {
 		return err
 	}
-	c.ring(topicTimers)
-	if err := c.SetTimer(holdshort.Timer{Kind: holdshort.TimerOperation, Subject: op.ID, Key: string(op.RunID), DueAt: op.Deadline}); err != nil {
+	if err := c.alarm(holdshort.Timer{Kind: holdshort.TimerOperation, Subject: op.ID, Key: string(op.RunID), DueAt: op.Deadline}); err != nil {
 		return err
 	}
 	return c.event("operation.started", run, nil, "system:worker", "", operationFact{op.ID, op.Capability, op.Attempt, string(op.RequestID)})
@@ -200,9 +203,6 @@ func (e *Engine) invoke(t tool.Tool, a attempt, tenant holdshort.TenantID, run h
 }
 
 var errHangs = &holdshort.Error{Code: holdshort.TimedOut, Message: "the tool did not answer before its deadline"}
-
-// stricterNow reports whether what stands no longer satisfies the policy.
-func stricterNow(v policy.Verdict, stood holdshort.Audience) bool { return !v.Meets(stood) }
 
 func clipLong(s string) string {
 	if len(s) > 2000 {

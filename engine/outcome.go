@@ -23,16 +23,10 @@ func (s *slice) conclude(ctx context.Context, c *call, a attempt, result tool.Re
 			return holdshort.OperationRetry, s.failed(a, fault)
 		}
 		return "", s.close(c, a, false, result, fault)
-	case errors.Is(context.Cause(s.e.hard), context.Canceled) && c.tool.RepeatSafe():
-		return "", errStopping
-	case c.tool.RepeatSafe() && a.op.Attempt < max(c.tool.Retries+1, 3):
-		if wait := a.op.Deadline.Sub(s.Now()); wait > 0 { // nobody reruns earlier: the first may still be under way
-			return "", flow.Suspend
-		}
-		return holdshort.OperationRerun, nil
 	}
+	// Until the deadline it may still be under way somewhere: nobody reruns, reconciles or asks earlier. The operation's timer wakes the run.
 	s.e.log.Warn("the outcome of a call is not known", "run_id", s.id, "step", c.Key, "tool", c.Tool, "operation_id", a.op.ID, "error", fault)
-	return "", s.lose(ctx, c, a)
+	return "", flow.Suspend
 }
 
 // close stores a known outcome. The tool has answered: while the store is away there is nothing better to do than to try again.
@@ -44,7 +38,7 @@ func (s *slice) close(c *call, a attempt, happened bool, result tool.Result, fau
 			if err != nil {
 				return err
 			}
-			entry, err = ch.outcome(op, a.op.Nonce, c, s.run.Attempt, happened, result, fault)
+			entry, err = ch.outcome(op, a.op.Nonce, c, s.snapshot().Attempt, happened, result, fault)
 			return err
 		}, store.OperationRow(a.op.ID))
 	})

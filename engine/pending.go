@@ -55,11 +55,6 @@ func (p pending) speaks() bool {
 
 // write stores a batch with its run. The run itself is stored by the caller.
 func (p pending) write(c *change, run *holdshort.Run, fresh bool) error {
-	for _, draft := range p.drafts {
-		if err := c.raise(run, draft, fresh); err != nil {
-			return err
-		}
-	}
 	for _, e := range p.entries {
 		e.RunID, e.Attempt = run.ID, run.Attempt
 		if err := c.AddJournal(e); err != nil {
@@ -73,6 +68,11 @@ func (p pending) write(c *change, run *holdshort.Run, fresh bool) error {
 	}
 	for _, s := range p.said {
 		if err := c.say(run, s.key, s.parts); err != nil {
+			return err
+		}
+	}
+	for _, draft := range p.drafts { // after what was said: whoever asked waits, so the rest came before
+		if err := c.raise(run, draft, fresh); err != nil {
 			return err
 		}
 	}
@@ -95,8 +95,7 @@ func (c *change) setAlarm(run *holdshort.Run, a alarm) error {
 	}
 	if a.after > 0 {
 		set.Until = c.now.Add(a.after)
-		c.ring(topicTimers)
-		if err := c.SetTimer(holdshort.Timer{Kind: holdshort.TimerSleep, Subject: string(run.ID), Key: a.key, DueAt: set.Until}); err != nil {
+		if err := c.alarm(holdshort.Timer{Kind: holdshort.TimerSleep, Subject: string(run.ID), Key: a.key, DueAt: set.Until}); err != nil {
 			return err
 		}
 	}

@@ -19,3 +19,9 @@ func (c *change) unask(req holdshort.Request) error { return nil }
 
 // say puts a message to the session's user into the outbox.
 func (c *change) say(run *holdshort.Run, key string, parts []holdshort.Part) error { return nil }
+
+// chat is a session within one transaction.
+type chat struct{}
+
+// closeChats stores the sessions that the transaction touched and asks the next prompts.
+func (c *change) closeChats() error { return nil }

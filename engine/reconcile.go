@@ -40,15 +40,7 @@ func (s *slice) takeUp(ctx context.Context, c *call) error {
 		return flow.Suspend // it may still be under way; its timer wakes the run
 	}
 	if c.tool.RepeatSafe() && op.Attempt < s.e.config.Limits.Calls {
-		a, err := s.begin(ctx, c, holdshort.OperationRerun)
-		if err != nil || c.entry != nil {
-			return err
-		}
-		result, fault := s.e.invoke(c.tool, a, s.tenant, s.id)
-		if _, err := s.conclude(ctx, c, a, result, fault); err != nil || c.entry != nil {
-			return err
-		}
-		return flow.Suspend
+		return s.attempts(ctx, c, holdshort.OperationRerun)
 	}
 	return s.lose(ctx, c, attempt{op: op, args: c.Args})
 }
@@ -125,7 +117,6 @@ func (s *slice) reconciled(c *call, a attempt, f tool.Finding) error {
 				return nil
 			}
 			if op.Status == holdshort.OperationStarted {
-				op.Deadline = earliest(op.Deadline, ch.now) // its caller says that it is over
 				if op, err = op.Apply(holdshort.OperationLose, op.Nonce, ch.now); err != nil {
 					return err
 				}
@@ -133,7 +124,7 @@ func (s *slice) reconciled(c *call, a attempt, f tool.Finding) error {
 					return err
 				}
 			}
-			entry, err = ch.settle(op, c.Key, c.Hash, s.run.Attempt, f.State == tool.Happened, f.Result, "", "system:reconcile")
+			entry, err = ch.settle(op, c.Key, c.Hash, s.snapshot().Attempt, f.State == tool.Happened, f.Result, "", "system:reconcile")
 			return err
 		}, store.OperationRow(a.op.ID))
 	})
@@ -181,7 +172,6 @@ func (c *change) settle(op holdshort.Operation, key, hash string, runAttempt int
 
 // lost marks an operation as unknown and asks a person what became of it. The question never expires. The run is stored by the caller.
 func (c *change) lost(run *holdshort.Run, op holdshort.Operation, key string) error {
-	op.Deadline = earliest(op.Deadline, c.now) // its caller says that it is over, or its time is
 	next, err := op.Apply(holdshort.OperationLose, op.Nonce, c.now)
 	if err != nil {
 		return err

@@ -17,6 +17,14 @@ func (s *slice) Recorded(key string) (holdshort.JournalEntry, bool) {
 	return s.journal.get(key)
 }
 
+// Busy counts effects that are under way: a flow that waits for one is not silent.
+func (s *slice) Busy(more int) {
+	s.mu.Lock()
+	s.busy += more
+	s.mu.Unlock()
+	s.touch()
+}
+
 func (s *slice) touch() {
 	now := time.Now()
 	s.mu.Lock()
@@ -25,7 +33,12 @@ func (s *slice) touch() {
 }
 
 // Now is the store's time as far as this slice has seen it, carried on by the process's clock.
-func (s *slice) Now() time.Time { return s.e.clock.now() }
+func (s *slice) Now() time.Time {
+	if s.e.config.Clock != nil {
+		return s.e.config.Clock().UTC()
+	}
+	return s.e.clock.now()
+}
 
 // Record keeps an outcome. What is dear is stored at once; the rest when the slice has gone on for a while, or with its next commit.
 func (s *slice) Record(ctx context.Context, entry holdshort.JournalEntry) error {
@@ -62,7 +75,7 @@ func (s *slice) Ask(ctx context.Context, key string, draft holdshort.Request) er
 }
 
 func (s *slice) mayPause(key string) error {
-	if s.journal.pauses < s.e.config.Limits.Pauses {
+	if s.journal.paused() < s.e.config.Limits.Pauses {
 		return nil
 	}
 	return flow.Fail(holdshort.Failure{Code: holdshort.LimitReached, Message: "the run asked people more often than a run may", Step: key})

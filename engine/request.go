@@ -31,7 +31,7 @@ func (c *change) raise(run *holdshort.Run, draft holdshort.Request, fresh bool) 
 func sameActions(open, draft holdshort.Request) error {
 	same := len(open.Actions) == len(draft.Actions)
 	for i := 0; same && i < len(draft.Actions); i++ {
-		same = open.Actions[i].Tool == draft.Actions[i].Tool && open.Actions[i].ArgsHash == draft.Actions[i].ArgsHash
+		same = open.Actions[i].Tool == draft.Actions[i].Tool && open.Actions[i].AskedFor() == draft.Actions[i].AskedFor()
 	}
 	if same {
 		return nil
@@ -98,8 +98,7 @@ func (c *change) due(req holdshort.Request) error {
 	if req.AskedAt.IsZero() {
 		kind = holdshort.TimerQueue
 	}
-	c.ring(topicTimers)
-	return c.SetTimer(holdshort.Timer{Kind: kind, Subject: string(req.ID), DueAt: at})
+	return c.alarm(holdshort.Timer{Kind: kind, Subject: string(req.ID), DueAt: at})
 }
 
 // undue drops it.

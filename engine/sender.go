@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"time"
 
 	"github.com/holdshort/holdshort"
 )
@@ -21,3 +22,7 @@ func (e *Engine) tickOutbox(ctx context.Context) (int, error) { return 0, nil }
 func (c *change) promptDelivered(req holdshort.Request) (bool, error) { return false, nil }
 
 func (e *Engine) tickInbound(ctx context.Context) (int, error) { return 0, nil }
+
+const topicInbound = "inbound"
+
+func (e *Engine) inboundLoop(ctx context.Context) (time.Duration, error) { return time.Second, nil }

@@ -33,6 +33,7 @@ type slice struct {
 	pending pending
 	stored  time.Time // when the last commit was, by this process's clock
 	active  time.Time // when the flow last did anything
+	busy    int       // effects under way
 
 	over  chan struct{} // closed when nothing of it is executed any more
 	first chan struct{} // closed when the run is stored for the first time, or cannot be

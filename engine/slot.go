@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"sync"
+
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/flow"
 )
@@ -10,6 +12,7 @@ type slot struct {
 	e      *Engine
 	counts []string // of the caps that it takes part in
 	used   bool     // a slice has it now
+	once   sync.Once
 }
 
 // slot gives room for a run, nil if there is none.
@@ -61,10 +64,12 @@ func (s *slot) spare() {
 }
 
 func (s *slot) free() {
-	s.e.mu.Lock()
-	s.uncount()
-	s.e.mu.Unlock()
-	<-s.e.slots
+	s.once.Do(func() {
+		s.e.mu.Lock()
+		s.uncount()
+		s.e.mu.Unlock()
+		<-s.e.slots
+	})
 }
 
 // claim takes a queued run for this node within a transaction, if it can be executed here and now. The caller stores the run.

@@ -18,6 +18,14 @@ const (
 	stale = time.Minute
 )
 
+// alarm sets a timer, and tells this node's timers loop if it would sleep too long. Other nodes look by themselves.
+func (c *change) alarm(t holdshort.Timer) error {
+	if t.DueAt.UnixMicro() < c.e.nextDue.Load() {
+		c.ring(topicTimers)
+	}
+	return c.SetTimer(t)
+}
+
 // tickTimers fires what is due, each in its own transaction, and says when the next one is.
 func (e *Engine) tickTimers(ctx context.Context) (fired int, next time.Time, err error) {
 	due, next, err := e.store.System().DueTimers(ctx, timersAtOnce)
@@ -39,20 +47,20 @@ func (e *Engine) fire(ctx context.Context, d store.Due) error {
 	t := d.Timer
 	switch t.Kind {
 	case holdshort.TimerExpiry, holdshort.TimerQueue:
-		_, err = e.Expire(ctx, d.Tenant, holdshort.RequestID(t.Subject))
+		err = e.fireExpiry(ctx, d.Tenant, t)
 	case holdshort.TimerSleep:
 		err = e.fireSleep(ctx, d.Tenant, t)
 	case holdshort.TimerOperation:
 		err = e.fireOperation(ctx, d.Tenant, t)
 	case holdshort.TimerPark:
 		err = e.firePark(ctx, d.Tenant, t)
-	default:
-		return nil
+	default: // of a newer release: another node knows it
+		err = &holdshort.Error{Code: holdshort.Internal, Message: "unknown timer " + clip(string(t.Kind))}
 	}
 	switch holdshort.CodeOf(err) {
 	case "":
 		return nil
-	case holdshort.NotFound, holdshort.Closed, holdshort.WrongState:
+	case holdshort.NotFound, holdshort.Closed:
 		return e.update(ctx, d.Tenant, func(c *change) error { return c.DropTimer(t.Kind, t.Subject, t.Key) })
 	case holdshort.Corrupt, holdshort.KeyUnknown, holdshort.MACInvalid, holdshort.Internal:
 		e.log.Error("a timer cannot be carried out", "kind", t.Kind, "subject", t.Subject, "error", err)
@@ -62,6 +70,25 @@ func (e *Engine) fire(ctx context.Context, d store.Due) error {
 		})
 	}
 	return err
+}
+
+// fireExpiry expires a request whose time has come, and puts the timer right if its time is another.
+func (e *Engine) fireExpiry(ctx context.Context, tenant holdshort.TenantID, t holdshort.Timer) error {
+	id := holdshort.RequestID(t.Subject)
+	_, err := e.Expire(ctx, tenant, id)
+	if holdshort.CodeOf(err) != holdshort.WrongState {
+		return err
+	}
+	return e.update(ctx, tenant, func(c *change) error {
+		req, err := c.Request(id)
+		if err != nil {
+			return err
+		}
+		if err := c.DropTimer(t.Kind, t.Subject, t.Key); err != nil || req.Status != holdshort.RequestOpen {
+			return err
+		}
+		return c.due(req)
+	}, store.RequestRow(id))
 }
 
 // fireOperation looks at an operation whose deadline has passed. Its run settles it when it goes on; if the run is over, a person is asked.
@@ -96,9 +123,6 @@ func (e *Engine) fireOperation(ctx context.Context, tenant holdshort.TenantID, t
 		// Whoever executes the run has the answer, or will find that there is none; should it die, the timer is there again.
 		if err := c.SetTimer(holdshort.Timer{Kind: t.Kind, Subject: t.Subject, Key: t.Key, DueAt: c.now.Add(e.config.Lease)}); err != nil {
 			return err
-		}
-		if run.Status != holdshort.RunWaiting {
-			return nil
 		}
 		return c.wake(&run, slot, "system:timer")
 	}, store.RunRow(id), store.OperationRow(t.Subject))

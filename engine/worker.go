@@ -38,11 +38,13 @@ func (e *Engine) claimRuns(ctx context.Context, abandoned bool) (int, error) {
 	var taken []handed
 	var topics []string
 	free := spare
-	began := ""
+	seen := map[runKey]bool{}
 	_, err := e.store.System().ClaimRuns(ctx, claim, func(tx store.Tx, run holdshort.Run) error {
-		if key := string(tx.Tenant()) + string(run.ID); began == "" || key == began { // the transaction may run twice
-			began, taken, topics, free = key, nil, nil, spare
+		key := runKey{tx.Tenant(), run.ID}
+		if seen[key] { // the transaction runs a second time
+			seen, taken, topics, free = map[runKey]bool{}, nil, nil, spare
 		}
+		seen[key] = true
 		c := &change{Tx: tx, e: e, now: tx.Now()}
 		e.clock.saw(c.now)
 		ours, err := c.takeOver(&run, free)
@@ -126,7 +128,7 @@ func (e *Engine) renew(ctx context.Context) {
 	e.mu.Unlock()
 	for _, s := range slices {
 		s.mu.Lock()
-		old, silent := time.Since(s.stored) > e.config.Lease/3, time.Since(s.active) > e.config.Limits.Silence
+		old, silent := time.Since(s.stored) > e.config.Lease/3, s.busy == 0 && time.Since(s.active) > e.config.Limits.Silence
 		s.mu.Unlock()
 		switch {
 		case silent:
@@ -147,4 +149,5 @@ func (e *Engine) abandon(ctx context.Context, s *slice) {
 	e.mu.Lock()
 	delete(e.running, runKey{s.tenant, s.id})
 	e.mu.Unlock()
+	s.slot.free()
 }

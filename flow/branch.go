@@ -56,6 +56,7 @@ func fork[T any](c *Context, name string, branches []Branch[T]) ([]T, error) {
 		known[b.Key] = true
 	}
 	results, faults, returned := make([]T, len(branches)), make([]error, len(branches)), make([]bool, len(branches))
+	c.x.busy(-1) // the branches' effects count, their own code does not
 	var wg sync.WaitGroup
 	for i, b := range branches {
 		wg.Go(func() {
@@ -63,6 +64,7 @@ func fork[T any](c *Context, name string, branches []Branch[T]) ([]T, error) {
 		})
 	}
 	wg.Wait()
+	c.x.busy(1)
 	c.leave()
 	if slices.Contains(returned, false) {
 		c.unwind() // a branch waits, or the execution is over

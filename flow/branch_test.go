@@ -264,3 +264,29 @@ func TestSubFlows(t *testing.T) {
 		})
 	}
 }
+
+// A recorder can tell a flow that works from one that hangs: by the effects that are under way, not by the branches that have them.
+func TestEffectsUnderWayAreCounted(t *testing.T) {
+	m := newMemory()
+	both := make(chan struct{})
+	meet := func(context.Context) (int, error) { // two steps at the same time
+		select {
+		case both <- struct{}{}:
+		case <-both:
+		}
+		return 1, nil
+	}
+	f := made(func(c *flow.Context) (int, error) {
+		is(t, "effects between effects", m.busy, 0)
+		if _, err := flow.Each(c, "each", []string{"a", "b"}, func(s string) string { return s }, func(c *flow.Context, _ string) (int, error) { return flow.Step(c, "meet", meet) }); err != nil {
+			return 0, err
+		}
+		is(t, "effects after the branches", m.busy, 0)
+		return flow.Sub[int](c, "sub", made(func(c *flow.Context) (int, error) {
+			is(t, "effects in a flow within", m.busy, 0)
+			return 1, nil
+		}), nil)
+	})
+	completed(t, m.run(f, ""), "1")
+	is(t, "effects at the same time", m.busiest, 2)
+}

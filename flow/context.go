@@ -73,10 +73,14 @@ func (c *Context) enter(kind, name string) string {
 		key += "#" + strconv.Itoa(n)
 	}
 	c.lane.inside = kind + " " + key
+	c.x.busy(1)
 	return key
 }
 
-func (c *Context) leave() { c.lane.inside = "" }
+func (c *Context) leave() {
+	c.lane.inside = ""
+	c.x.busy(-1)
+}
 
 func (c *Context) misuse(message, hint string) {
 	c.x.stop(&Ending{State: Failed, Failure: &holdshort.Failure{Code: holdshort.Misused, Message: clipTo(message, 500) + " (" + hint + ")"}})

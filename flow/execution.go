@@ -94,6 +94,13 @@ func (x *execution) panicked(p any, stack []byte, unwinding bool) {
 	x.stop(&Ending{State: Failed, Failure: &holdshort.Failure{Code: holdshort.Panicked, Message: clipTo(fmt.Sprint("panic: ", p), 500), Stack: clip(string(stack))}})
 }
 
+// busy tells a recorder that wants to know how many effects are under way, so that it can tell a flow that works from one that hangs.
+func (x *execution) busy(more int) {
+	if b, ok := x.recorder.(interface{ Busy(more int) }); ok {
+		b.Busy(more)
+	}
+}
+
 // stop ends the execution: the first reason counts, effects that are under way finish, no other begins.
 func (x *execution) stop(e *Ending) {
 	x.mu.Lock()

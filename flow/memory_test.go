@@ -31,6 +31,8 @@ type memory struct {
 	did     map[string]int // what really happened, by key
 	lost    map[string]int // of what happened, how often the record was lost
 	fault   func(op, key string) error
+	busy    int // effects under way
+	busiest int
 }
 
 type post struct {
@@ -75,6 +77,13 @@ func (m *memory) fails(op, key string) error {
 		return nil
 	}
 	return m.fault(op, key)
+}
+
+func (m *memory) Busy(more int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.busy += more
+	m.busiest = max(m.busiest, m.busy)
 }
 
 func (m *memory) Recorded(key string) (holdshort.JournalEntry, bool) {

@@ -233,6 +233,9 @@ func TestRandomFlows(t *testing.T) {
 				return nil
 			}
 			ending = m.run(f, "")
+			if m.busy != 0 {
+				t.Fatalf("%d effects are under way after %s", m.busy, show(ending))
+			}
 			if ending.State == flow.Completed {
 				break
 			}
