@@ -17,6 +17,7 @@ type Report struct {
 	Cores   int           `json:"cores"`
 	Fsync   time.Duration `json:"fsync_ns,omitempty"` // median of one 4 KiB write and fsync in the same folder
 	Commits []Commits     `json:"commits,omitempty"`
+	Cycle   *Cycle        `json:"cycle,omitempty"`
 	Parked  *Parked       `json:"parked,omitempty"`
 	Sweep   *Sweep        `json:"sweep,omitempty"`
 }
@@ -30,6 +31,29 @@ type Commits struct {
 	Ratio       float64       `json:"ratio"`
 	P50         time.Duration `json:"grouped_p50_ns"`
 	P99         time.Duration `json:"grouped_p99_ns"`
+}
+
+// Cycle is the life of a run, from start over a step, a durable pause, a decision and a step to its durable end.
+type Cycle struct {
+	Rows         []Cycles      `json:"rows"`
+	Statements   []int         `json:"statements"` // of each transaction of the replay
+	BareP50      time.Duration `json:"bare_commit_p50_ns,omitempty"`
+	DecideToBare float64       `json:"decide_to_bare,omitempty"` // decide to completed at one caller, in bare durable commits
+}
+
+// Cycles is one row of it.
+type Cycles struct {
+	Callers      int           `json:"callers"`
+	PerSecond    float64       `json:"per_s"`
+	Replay       float64       `json:"replay_per_s"` // the same rows and commits in raw SQL, in the same run
+	Ratio        float64       `json:"ratio"`
+	P50          time.Duration `json:"p50_ns"`
+	P99          time.Duration `json:"p99_ns"`
+	DecideP50    time.Duration `json:"decide_to_completed_p50_ns"`
+	DecideP99    time.Duration `json:"decide_to_completed_p99_ns"`
+	Transactions float64       `json:"transactions"` // each
+	Refused      float64       `json:"refused"`      // transactions that came to nothing, each
+	Commits      float64       `json:"commits"`      // of the database, each: transactions share them
 }
 
 // Parked is what waiting costs.
@@ -79,8 +103,14 @@ func (r Report) WriteTable(w io.Writer) error {
 			fmt.Fprintf(t, "%s\t%d\t%.0f\t%.0f\t%.1f\t%s\t%s\t\n", c.Transaction, c.Callers, c.Alone, c.Grouped, c.Ratio, c.P50.Round(time.Microsecond), c.P99.Round(time.Microsecond))
 		}
 	}
+	if c := r.Cycle; c != nil {
+		c.table(t)
+	}
 	if err := t.Flush(); err != nil {
 		return err
+	}
+	if c := r.Cycle; c != nil && c.BareP50 > 0 {
+		fmt.Fprintf(w, "decided to completed at one caller: %.1f bare durable commits of %s\n", c.DecideToBare, c.BareP50.Round(time.Microsecond))
 	}
 	if p := r.Parked; p != nil {
 		fmt.Fprintf(w, "%d parked runs: %.0f bytes each; inbox first page p50 %s, p99 %s; memory %d MiB empty, %d MiB with them; opened in %s\n", p.Runs, p.BytesEach,
@@ -91,6 +121,14 @@ func (r Report) WriteTable(w io.Writer) error {
 			s.BesideP50.Round(time.Microsecond), s.BesideP99.Round(time.Microsecond), s.IdleP50.Round(time.Microsecond), s.Slowdown)
 	}
 	return nil
+}
+
+func (c *Cycle) table(w io.Writer) {
+	fmt.Fprintln(w, "cycle\tcallers\tcycles/s\treplay/s\tratio\tp50\tp99\tdecided p50\tp99\ttransactions\tcommits\t")
+	for _, r := range c.Rows {
+		fmt.Fprintf(w, "start to end\t%d\t%.0f\t%.0f\t%.2f\t%s\t%s\t%s\t%s\t%.2f\t%.2f\t\n", r.Callers, r.PerSecond, r.Replay, r.Ratio, r.P50.Round(time.Microsecond),
+			r.P99.Round(time.Microsecond), r.DecideP50.Round(time.Microsecond), r.DecideP99.Round(time.Microsecond), r.Transactions, r.Commits)
+	}
 }
 
 func newReport() Report { return Report{Cores: runtime.NumCPU()} }

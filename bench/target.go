@@ -3,10 +3,13 @@ package bench
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/store"
@@ -28,6 +31,8 @@ type Options struct {
 	Parked int
 	// Due timers; 0 leaves that part out.
 	Due int
+	// Cycle also measures whole lives of runs, through the engine.
+	Cycle bool
 	// NoCommits leaves the commit table out.
 	NoCommits bool
 	// Progress is told what is being measured. Default: nobody.
@@ -49,9 +54,11 @@ func (o Options) withDefaults() Options {
 
 // target opens the store under test, again and again, with or without groups.
 type target struct {
-	folder string
-	url    string // of PostgreSQL; "" for SQLite
-	path   string // of SQLite
+	folder      string
+	name        string // of the files beside the database
+	url         string // of PostgreSQL; "" for SQLite
+	path        string // of SQLite
+	onStatement func(text string)
 }
 
 func newTarget(o Options) (*target, error) {
@@ -59,7 +66,7 @@ func newTarget(o Options) (*target, error) {
 	if err != nil {
 		return nil, &holdshort.Error{Code: holdshort.StoreUnavailable, Op: "make a temporary folder", Err: err}
 	}
-	t := &target{folder: folder, path: filepath.Join(folder, "bench.db")}
+	t := &target{folder: folder, name: "bench", path: filepath.Join(folder, "bench.db")}
 	switch {
 	case o.Store == "":
 	case strings.HasPrefix(o.Store, "postgres://"), strings.HasPrefix(o.Store, "postgresql://"):
@@ -74,17 +81,58 @@ func newTarget(o Options) (*target, error) {
 
 func (t *target) close() { os.RemoveAll(t.folder) }
 
+// fresh gives an empty store beside the first one: a file, or a schema of the same database. drop removes it.
+func (t *target) fresh(ctx context.Context, name string) (own *target, drop func(), err error) {
+	own = &target{folder: t.folder, name: name, url: t.url, path: filepath.Join(t.folder, name+".db")}
+	if t.url == "" {
+		return own, func() {
+			for _, suffix := range []string{"", "-wal", "-shm"} {
+				os.Remove(own.path + suffix)
+			}
+		}, nil
+	}
+	schema := "holdshort_bench_" + name
+	if own.url, err = withSchema(t.url, schema); err != nil {
+		return nil, nil, err
+	}
+	conn, err := pgx.Connect(ctx, t.url)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer conn.Close(ctx)
+	if _, err := conn.Exec(ctx, "DROP SCHEMA IF EXISTS "+schema+" CASCADE; CREATE SCHEMA "+schema); err != nil {
+		return nil, nil, err
+	}
+	return own, func() {
+		if conn, err := pgx.Connect(context.WithoutCancel(ctx), t.url); err == nil {
+			conn.Exec(context.WithoutCancel(ctx), "DROP SCHEMA IF EXISTS "+schema+" CASCADE")
+			conn.Close(context.WithoutCancel(ctx))
+		}
+	}, nil
+}
+
+func withSchema(raw, schema string) (string, error) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return "", &holdshort.Error{Code: holdshort.Invalid, Field: "store", Message: "it is not a PostgreSQL URL", Hint: "postgres://user@host:5432/database"}
+	}
+	q := u.Query()
+	q.Set("search_path", schema)
+	u.RawQuery = q.Encode()
+	return u.String(), nil
+}
+
 // open gives the store with groups of at most maxGroup. Without groups PostgreSQL gets a connection for every caller: that is what it would
 // be compared with.
 func (t *target) open(ctx context.Context, maxGroup, callers int) (store.Store, error) {
 	if t.url == "" {
-		s, err := sqlite.Open(ctx, t.path, sqlite.Options{MaxGroup: maxGroup})
+		s, err := sqlite.Open(ctx, t.path, sqlite.Options{MaxGroup: maxGroup, OnStatement: t.onStatement})
 		if err != nil {
 			return nil, err
 		}
 		return s, nil
 	}
-	o := postgres.Options{KeyringFile: filepath.Join(t.folder, "keys"), MaxGroup: maxGroup}
+	o := postgres.Options{KeyringFile: filepath.Join(t.folder, t.name+".keys"), MaxGroup: maxGroup, OnStatement: t.onStatement}
 	if maxGroup == 1 {
 		o.Lanes = min(callers, 64)
 	}
@@ -135,7 +183,7 @@ func Run(ctx context.Context, options Options) (Report, error) {
 			return report, err
 		}
 	}
-	for _, part := range []func(context.Context, *target, Options, *Report) error{measureCommits, measureSweep, measureParked} {
+	for _, part := range []func(context.Context, *target, Options, *Report) error{measureCommits, measureCycle, measureSweep, measureParked} {
 		if err := part(ctx, t, o, &report); err != nil {
 			return report, err
 		}

@@ -127,7 +127,7 @@ func (c *change) met(now policy.Verdict, req holdshort.Request, d holdshort.Deci
 			}
 		}
 	}
-	return now.MetBy(run.User, req.Requester, approvers...), nil
+	return now.MetBy(ownerOf(req, run), req.Requester, approvers...), nil
 }
 
 func forged(message string) *refusal {

@@ -20,14 +20,16 @@ type change struct {
 	topics []string // rung after the commit
 	taken  []claimed
 	logs   []func()
+	added  []holdshort.JournalEntry
 	chats  map[holdshort.SessionID]*chat // sessions that it touches: read once, written once, at its end
 	later  func() error                  // the event that closes the transaction's story
 }
 
 // claimed is a run that this node took in a transaction; it is executed after the commit.
 type claimed struct {
-	run  holdshort.Run
-	slot *slot
+	run     holdshort.Run
+	slot    *slot
+	journal *journal // nil: to be loaded
 }
 
 const maxConflicts = 10
@@ -69,6 +71,26 @@ func (c *change) committed(tenant holdshort.TenantID) {
 		slices.Sort(c.topics)
 		c.e.store.Wake().Ring(slices.Compact(c.topics)...)
 	}
+}
+
+// AddJournal also remembers what it added, for a run that is executed right after the commit.
+func (c *change) AddJournal(e holdshort.JournalEntry) error {
+	c.added = append(c.added, e)
+	return c.Tx.AddJournal(e)
+}
+
+// remembered gives the journal of a run that is stored now at the revision after the one that was read, if nobody need read it back.
+func (c *change) remembered(read holdshort.Run) *journal {
+	entries, ok := c.e.memory.take(c.Tenant(), read.ID, read.Revision)
+	if !ok {
+		return nil
+	}
+	for _, e := range c.added {
+		if e.RunID == read.ID {
+			entries = append(entries, e)
+		}
+	}
+	return newJournal(entries)
 }
 
 // ring tells whoever waits for these topics, after the commit.

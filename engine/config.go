@@ -31,7 +31,7 @@ type Config struct {
 	Workers int
 	// Lease is how long a run belongs to a node that no longer speaks. Default: 30 seconds.
 	Lease time.Duration
-	// Grace is how long a new run may go on before it is first stored, so that its first pause shares that commit. Default: 5 milliseconds.
+	// Grace is how long a new run may go on before it is first stored, so that its first pause shares that commit. Default: 20 milliseconds.
 	Grace time.Duration
 	// Drain is how long calls under way may take when the engine stops. Default: 10 seconds.
 	Drain time.Duration
@@ -77,7 +77,7 @@ func (c Config) withDefaults() Config {
 	}
 	c.Workers = or(c.Workers, 64)
 	c.Lease = or(c.Lease, 30*time.Second)
-	c.Grace = or(c.Grace, 5*time.Millisecond)
+	c.Grace = or(c.Grace, 20*time.Millisecond)
 	c.Drain = or(c.Drain, 10*time.Second)
 	c.Limits.Pauses = or(c.Limits.Pauses, 1000)
 	c.Limits.OpenRequests = or(c.Limits.OpenRequests, 100)

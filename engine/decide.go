@@ -106,7 +106,7 @@ func (c *change) decide(in DecideInput, slot *slot, out *Decided) error {
 		return err
 	}
 	d := holdshort.Decision{RequestID: req.ID, Action: in.Action, Actor: in.Actor, Message: in.Message, OptionIDs: in.OptionIDs, Value: in.Value, Calls: in.Calls,
-		Raw: in.Raw, Channel: in.Channel, Fingerprint: in.Fingerprint, At: c.now}
+		Raw: in.Raw, Channel: in.Channel, SelfApproved: ownRequest(in.Actor, req), Fingerprint: in.Fingerprint, At: c.now}
 	d = withArgs(d, req, in.Args)
 	closed, err := req.Decide(d, c.now)
 	if err != nil {
@@ -147,7 +147,7 @@ func (c *change) runOf(req holdshort.Request) (*holdshort.Run, error) {
 func (c *change) mayDecide(actor holdshort.Actor, req holdshort.Request, run *holdshort.Run) error {
 	r := resource(req, run)
 	if ok, _ := policy.Can(policy.Decide, actor, r); ok {
-		return nil
+		return mayDecideOwn(actor, req)
 	}
 	if ok, _ := policy.Can(policy.View, actor, r); !ok {
 		return &holdshort.Error{Code: holdshort.NotFound, Op: "load request " + string(req.ID), Message: "no such request", Hint: "check the id and the tenant"}
@@ -205,7 +205,7 @@ func (c *change) resolve(req, closed holdshort.Request, d holdshort.Decision, ru
 		return c.reopen(run, *next, d, out)
 	}
 	if run == nil {
-		return nil
+		return c.settleGateByHand(closed, d)
 	}
 	err = c.answer(run, closed, d, slot)
 	out.Run = run

@@ -36,6 +36,7 @@ type Engine struct {
 	nextDue  atomic.Int64 // when the timers loop looks again, in microseconds
 	denials  denials
 	clock    clock
+	memory   memory
 	sealed   time.Time
 	seat     holdshort.Lease // of the sequencer
 	seated   time.Time

@@ -15,6 +15,8 @@ import (
 	"github.com/holdshort/holdshort/policy"
 	"github.com/holdshort/holdshort/store"
 	"github.com/holdshort/holdshort/tool"
+
+	_ "modernc.org/sqlite"
 )
 
 // TestDecideRefusals: who is told what, in which order; nothing of it changes anything.

@@ -14,8 +14,9 @@ import (
 
 // attempt is one try of an operation: what the ledger has of it, and exactly what runs.
 type attempt struct {
-	op   holdshort.Operation
-	args json.RawMessage
+	op    holdshort.Operation
+	args  json.RawMessage
+	since time.Time // by this process's clock, before the started row was written: its deadline is counted from here, or later
 }
 
 // perform calls the tool. What changes nothing and nobody had to approve is only journaled; everything else goes through the ledger.
@@ -59,7 +60,7 @@ func (s *slice) readOnly(ctx context.Context, c *call) error {
 	var result tool.Result
 	var fault error
 	for n := 0; n <= c.tool.Retries; n++ {
-		a := attempt{op: holdshort.Operation{ID: s.operationID(c.Key), Attempt: n + 1, Deadline: s.Now().Add(c.tool.Timeout)}, args: c.Args}
+		a := attempt{op: holdshort.Operation{ID: s.operationID(c.Key), Attempt: n + 1, Deadline: s.Now().Add(c.tool.Timeout)}, args: c.Args, since: time.Now()}
 		if result, fault = s.e.invoke(c.tool, a, s.tenant, s.id); fault == nil {
 			break
 		}
@@ -88,8 +89,9 @@ func callValue(r tool.Result, by string) (json.RawMessage, error) {
 // (c.entry), or has to be asked about (Suspend).
 func (s *slice) begin(ctx context.Context, c *call, again holdshort.OperationInput) (a attempt, err error) {
 	var refusal *refusal // why it does not start, if it does not
+	since := time.Now()
 	err = s.commit(context.WithoutCancel(ctx), func(ch *change, run *holdshort.Run) error {
-		a, refusal = attempt{args: c.Args}, nil
+		a, refusal = attempt{args: c.Args, since: since}, nil
 		if run.Held != nil {
 			return errLeaseLost
 		}
@@ -163,9 +165,14 @@ type operationFact struct {
 	Request    string `json:"request,omitempty"`
 }
 
-// invoke calls the tool until its deadline. A tool that does not come back then is left behind; what it answers later is still taken.
+// invoke calls the tool until its deadline. A tool that does not come back then is left behind; what it answers later is still taken. A
+// process that was frozen since it wrote the started row may come back after the deadline: then it calls nothing, for others have taken over.
 func (e *Engine) invoke(t tool.Tool, a attempt, tenant holdshort.TenantID, run holdshort.RunID) (tool.Result, error) {
-	ctx, cancel := context.WithTimeout(e.hard, t.Timeout)
+	left := t.Timeout - time.Since(a.since)
+	if left <= 0 {
+		return tool.Result{}, tool.NotSent(errTooLate)
+	}
+	ctx, cancel := context.WithDeadline(e.hard, a.since.Add(t.Timeout))
 	type answer struct {
 		result tool.Result
 		err    error
@@ -188,7 +195,7 @@ func (e *Engine) invoke(t tool.Tool, a attempt, tenant holdshort.TenantID, run h
 			e.tooLate(tenant, a, got.result, got.err, t)
 		}
 	})
-	patience := time.NewTimer(t.Timeout + 50*time.Millisecond)
+	patience := time.NewTimer(left + 50*time.Millisecond)
 	defer patience.Stop()
 	select {
 	case got := <-answers:
@@ -201,6 +208,8 @@ func (e *Engine) invoke(t tool.Tool, a attempt, tenant holdshort.TenantID, run h
 	}
 	return tool.Result{}, errHangs
 }
+
+var errTooLate = &holdshort.Error{Code: holdshort.TimedOut, Message: "the deadline had passed before the tool could be called"}
 
 var errHangs = &holdshort.Error{Code: holdshort.TimedOut, Message: "the tool did not answer before its deadline"}
 

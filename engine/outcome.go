@@ -31,7 +31,7 @@ func (s *slice) conclude(ctx context.Context, c *call, a attempt, result tool.Re
 
 // close stores a known outcome. The tool has answered: while the store is away there is nothing better to do than to try again.
 func (s *slice) close(c *call, a attempt, happened bool, result tool.Result, fault error) error {
-	var entry holdshort.JournalEntry
+	var entry *holdshort.JournalEntry
 	err := s.e.persist(func(ctx context.Context) error {
 		return s.e.update(ctx, s.tenant, func(ch *change) (err error) {
 			op, err := ch.Operation(a.op.ID)
@@ -42,11 +42,15 @@ func (s *slice) close(c *call, a attempt, happened bool, result tool.Result, fau
 			return err
 		}, store.OperationRow(a.op.ID))
 	})
-	if err == nil {
-		s.journal.add(entry)
-		c.entry = &entry
+	if err != nil {
+		return err
 	}
-	return err
+	if entry == nil {
+		return errLeaseLost // another attempt has been made since: the run is no longer ours
+	}
+	s.journal.add(*entry)
+	c.entry = entry
+	return nil
 }
 
 // persist repeats a commit that must not be given up while the store is away.
@@ -70,40 +74,46 @@ func (e *Engine) persist(commit func(context.Context) error) error {
 	}
 }
 
-// outcome closes an operation that is started, or settles one that is unknown, with its journal entry and its event.
-func (c *change) outcome(op holdshort.Operation, nonce string, call *call, runAttempt int, happened bool, result tool.Result, fault error) (holdshort.JournalEntry, error) {
-	entry := holdshort.JournalEntry{RunID: op.RunID, Key: call.Key, Attempt: runAttempt, Kind: flow.KindCall, Hash: call.Hash, Started: op.StartedAt, Ended: c.now}
-	if op.Status == holdshort.OperationDone || op.Status == holdshort.OperationFailed { // a commit whose answer was lost went through, or somebody settled it
-		if op.Nonce == nonce && (op.Status == holdshort.OperationDone) == happened {
-			return fill(entry, result, fault)
+// outcome closes an operation that is started, or settles one that is unknown, with its journal entry and its event. No entry: another
+// attempt has been made meanwhile, and this one's answer is only a fact in the log.
+func (c *change) outcome(op holdshort.Operation, nonce string, call *call, runAttempt int, happened bool, result tool.Result, fault error) (*holdshort.JournalEntry, error) {
+	entry := &holdshort.JournalEntry{RunID: op.RunID, Key: call.Key, Attempt: runAttempt, Kind: flow.KindCall, Hash: call.Hash, Started: op.StartedAt, Ended: c.now}
+	if err := fill(entry, result, fault); err != nil {
+		return nil, err
+	}
+	switch {
+	case op.Nonce != nonce && !happened:
+		return nil, nil
+	case op.Nonce != nonce:
+		return nil, c.disagree(op, happened)
+	case op.Status == holdshort.OperationDone || op.Status == holdshort.OperationFailed: // a commit whose answer was lost went through, or somebody settled it
+		if (op.Status == holdshort.OperationDone) == happened {
+			return entry, nil
 		}
-		return entry, c.disagree(op, happened)
+		return nil, c.disagree(op, happened)
 	}
 	input, event := holdshort.OperationFinish, "operation.done"
 	if !happened {
 		input, event = holdshort.OperationProveFailed, "operation.failed"
 	}
 	if op.Status == holdshort.OperationUnknown {
-		return entry, c.learn(op, happened, result, fault, "system:late")
+		return nil, c.learn(op, happened, result, fault, "system:late") // it wakes the run, which reads it from its journal
 	}
 	next, err := op.Apply(input, nonce, c.now)
 	if err != nil {
-		return entry, err
-	}
-	if entry, err = fill(entry, result, fault); err != nil {
-		return entry, err
+		return nil, err
 	}
 	if happened {
 		next.ResultHash, next.ExternalIDs = c.e.keyring.TenantHash(c.Tenant(), "result", result.Value), result.ExternalIDs
 	}
 	if err := c.PutOperation(next); err != nil {
-		return entry, err
+		return nil, err
 	}
-	if err := c.AddJournal(entry); err != nil {
-		return entry, err
+	if err := c.AddJournal(*entry); err != nil {
+		return nil, err
 	}
 	if err := c.DropTimer(holdshort.TimerOperation, op.ID, string(op.RunID)); err != nil {
-		return entry, err
+		return nil, err
 	}
 	return entry, c.ledgerEvent(event, op, "")
 }
@@ -117,13 +127,13 @@ func (c *change) ledgerEvent(name string, op holdshort.Operation, code holdshort
 	return c.AddEvent(holdshort.Event{Type: name, Run: op.RunID, Request: op.RequestID, Actor: "system:worker", Code: string(code), Data: raw})
 }
 
-func fill(entry holdshort.JournalEntry, result tool.Result, fault error) (_ holdshort.JournalEntry, err error) {
+func fill(entry *holdshort.JournalEntry, result tool.Result, fault error) (err error) {
 	if fault != nil {
 		entry.Error = &holdshort.Failure{Code: holdshort.ToolFailed, Message: clipLong(fault.Error()), Step: entry.Key}
-		return entry, nil
+		return nil
 	}
 	entry.Outcome, err = callValue(result, "")
-	return entry, err
+	return err
 }
 
 // failed closes an attempt that provably did nothing and that is tried again.

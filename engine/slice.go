@@ -63,6 +63,7 @@ func (e *Engine) launch(tenant holdshort.TenantID, t claimed) {
 		return
 	}
 	s := e.newSlice(tenant, t.run, f, t.slot)
+	s.journal = t.journal
 	close(s.first)
 	e.execute(s)
 }
@@ -90,15 +91,17 @@ func (e *Engine) execute(s *slice) {
 // loop executes the flow, again from the top whenever something arrived while it was about to wait.
 func (s *slice) loop() {
 	for {
-		if !s.fresh {
+		if !s.isFresh() && s.journal == nil {
 			if err := s.load(); err != nil {
 				s.gaveUp(err)
 				return
 			}
-		} else {
+		} else if s.journal == nil {
 			s.journal = newJournal(nil)
 		}
+		grace := s.storeSoon()
 		ending := s.flow.Execute(s.ctx, s, s.run.Input)
+		grace()
 		if ending.Unwound != "" {
 			s.e.log.Warn("a deferred function of a flow panicked while its run was suspended", "run_id", s.id, "flow", s.flow.Title(), "stack", ending.Unwound)
 		}
@@ -114,7 +117,21 @@ func (s *slice) loop() {
 		if !again {
 			return
 		}
+		s.journal = nil // with what arrived meanwhile
 	}
+}
+
+// storeSoon stores a new run whose flow goes on for a while before it pauses or ends, so that whoever started it need not wait for that.
+func (s *slice) storeSoon() (stop func()) {
+	if !s.fresh {
+		return func() {}
+	}
+	timer := time.AfterFunc(s.e.config.Grace, func() {
+		if s.isFresh() {
+			_ = s.commit(context.WithoutCancel(s.ctx), nil) // an error shows in the next commit
+		}
+	})
+	return func() { timer.Stop() }
 }
 
 // load reads the journal. One that cannot be read holds the run: nothing may run on a part of it.
@@ -170,6 +187,9 @@ func (s *slice) finish(ending flow.Ending) (again bool, err error) {
 			return err
 		})
 		s.wake = s.run.Wake // what the journal that is loaded next contains, at least
+		if err == nil && !again {
+			s.e.memory.keep(s.tenant, s.snapshot(), s.journal)
+		}
 		return again, err
 	}
 	if s.e.draining.Load() && !errors.Is(context.Cause(s.ctx), errLeaseLost) {

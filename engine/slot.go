@@ -34,6 +34,9 @@ func (s *slot) reserve(f flow.Flow, tenant holdshort.TenantID) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s.uncount()
+	if f.Concurrency == 0 && e.config.Limits.TenantRuns == 0 {
+		return true
+	}
 	caps := map[string]int{"flow " + f.Title(): f.Concurrency, "tenant " + string(tenant): e.config.Limits.TenantRuns}
 	for name, most := range caps {
 		if most > 0 && e.busy[name] >= most {
@@ -92,7 +95,7 @@ func (c *change) claim(run *holdshort.Run, s *slot) (bool, error) {
 
 // wake lets a run go on: at once on this node if there is room, else on whichever claims it. It stores the run.
 func (c *change) wake(run *holdshort.Run, s *slot, actor string) error {
-	was := run.Status
+	was, read := run.Status, *run
 	next, err := run.Apply(holdshort.RunWake, c.now)
 	if err != nil {
 		return err
@@ -107,7 +110,7 @@ func (c *change) wake(run *holdshort.Run, s *slot, actor string) error {
 	next.Revision++
 	*run = next
 	if ours {
-		c.taken = append(c.taken, claimed{run: next, slot: s})
+		c.taken = append(c.taken, claimed{run: next, slot: s, journal: c.remembered(read)})
 	} else if next.Status == holdshort.RunQueued {
 		c.ring(topicRuns)
 	}

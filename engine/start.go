@@ -97,11 +97,9 @@ func (e *Engine) startHere(ctx context.Context, tenant holdshort.TenantID, run h
 	run.Lease.Owner = e.config.Node
 	s := e.newSlice(tenant, run, f, slot)
 	s.fresh = true
-	grace := time.AfterFunc(e.config.Grace, func() { _ = s.commit(context.WithoutCancel(s.ctx), nil) }) // an error shows in the next commit
 	e.execute(s)
 	select {
 	case <-s.first:
-		grace.Stop()
 	case <-ctx.Done():
 		return run, ctx.Err()
 	}

@@ -42,7 +42,9 @@ func TestFaults(t *testing.T) {
 			}
 		}, calls: 1, status: holdshort.OperationDone, result: `"paid"`},
 		{name: "lost, reconciled as not", fault: lost, tool: func(t *tool.Tool) {
-			t.Reconcile = func(context.Context, tool.Call) (tool.Finding, error) { return tool.Finding{State: tool.NotHappened}, nil }
+			t.Reconcile = func(context.Context, tool.Call) (tool.Finding, error) {
+				return tool.Finding{State: tool.NotHappened}, nil
+			}
 		}, calls: 1, status: holdshort.OperationFailed, result: `"not_happened"`},
 		{name: "lost, nobody can tell", fault: lost, tool: func(t *tool.Tool) {
 			t.Reconcile = func(context.Context, tool.Call) (tool.Finding, error) { panic("no") }

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/holdshort/holdshort"
 )
@@ -22,46 +23,84 @@ const (
 	Raise         Action = "raise"
 	Claim         Action = "claim"
 	Redeliver     Action = "redeliver"
+	Reconcile     Action = "reconcile"
 )
 
-// Resource is what it is to be done with.
+// Actions are all of them. What is not here, nobody may.
+var Actions = []Action{View, Decide, Assign, Comment, CancelRequest, CancelRun, RetryRun, Post, Start, Raise, Claim, Redeliver, Reconcile}
+
+// Resource is what it is to be done with. What has an audience is a request.
 type Resource struct {
 	Audience  holdshort.Audience
 	Owner     string // the user of its session or run
 	Requester holdshort.Requester
 }
 
-// byRole says what a role may do whatever the resource is. Deciding is never among it: that is the audience's.
-var byRole = map[string][]Action{
-	"admin":    {View, Assign, Comment, CancelRequest, CancelRun, RetryRun, Post, Start, Raise, Redeliver},
-	"operator": {View, Assign, Comment, CancelRequest, CancelRun, RetryRun, Post, Start, Redeliver},
-	"reviewer": {View, Assign, Comment},
-	"auditor":  {View},
-}
+// Roles that the kernel knows. Any other role counts only where an audience names it.
+const (
+	Admin    = "admin"
+	Operator = "operator"
+	Auditor  = "auditor"
+	Reviewer = "reviewer"
+)
+
+// What somebody may do by standing in a relation to the resource. Deciding is the audience's alone, and claiming the raiser's: no role gives
+// either.
+var (
+	byRole = map[string][]Action{
+		Admin:    {View, Assign, Comment, CancelRequest, CancelRun, RetryRun, Post, Start, Raise, Redeliver, Reconcile},
+		Operator: {View, Assign, Comment, CancelRequest, CancelRun, RetryRun, Post, Start, Redeliver, Reconcile},
+		Auditor:  {View},
+	}
+	ofOwner    = []Action{View, Comment, CancelRequest, CancelRun, Post, Start}
+	ofRaiser   = []Action{View, CancelRequest, Raise, Claim}
+	ofAudience = []Action{View, Assign, Comment}
+)
 
 // Can says whether actor may do a with r, and by which rule. Whoever nobody vouches for may nothing.
 func Can(a Action, actor holdshort.Actor, r Resource) (ok bool, rule string) {
+	raiser := actor.ID == r.Requester.RaisedBy
 	switch {
-	case actor.ID == "" || actor.Kind == "":
+	case !slices.Contains(Actions, a):
+		return false, "unknown action"
+	case actor.ID == "":
 		return false, "unknown actor"
 	case actor.Kind == holdshort.System:
-		return true, "system"
+		return strings.HasPrefix(actor.ID, "system:"), "system"
+	case actor.Kind != holdshort.Person && actor.Kind != holdshort.Agent && actor.Kind != holdshort.Service:
+		return false, "unknown actor"
 	case a == Decide:
-		return r.Audience.Includes(actor, r.Owner) && !r.Audience.Excludes(actor, r.Requester), "audience"
+		return mayDecide(actor, r)
 	}
 	for _, role := range actor.Roles {
 		if slices.Contains(byRole[role], a) {
 			return true, "role " + role
 		}
 	}
-	if r.Owner != "" && (actor.ID == r.Owner || actor.ForUser == r.Owner) && slices.Contains([]Action{View, CancelRequest, CancelRun, Post, Comment}, a) {
+	owner := r.Owner != "" && (actor.ID == r.Owner || actor.ForUser == r.Owner)
+	approval := len(r.Audience.Roles) > 0 || len(r.Audience.Users) > 0 // what asks the session's owner alone is between the two
+	switch {
+	case owner && slices.Contains(ofOwner, a):
 		return true, "owner"
-	}
-	if r.Requester.RaisedBy != "" && actor.ID == r.Requester.RaisedBy && slices.Contains([]Action{View, CancelRequest, Claim}, a) {
-		return true, "raised it"
-	}
-	if r.Audience.Includes(actor, r.Owner) && slices.Contains([]Action{View, Assign, Comment}, a) {
+	case raiser && slices.Contains(ofRaiser, a):
+		return true, "raiser"
+	case r.Audience.Includes(actor, r.Owner) && slices.Contains(ofAudience, a):
 		return true, "audience"
+	case approval && actor.HasRole(Reviewer) && slices.Contains(ofAudience, a):
+		return true, "role " + Reviewer
 	}
 	return false, "no rule"
+}
+
+// mayDecide keeps the key that raised a request from deciding it. An administrator's may; the gate marks that decision.
+func mayDecide(actor holdshort.Actor, r Resource) (ok bool, rule string) {
+	switch {
+	case !r.Audience.Includes(actor, r.Owner):
+		return false, "not of the audience"
+	case r.Audience.Excludes(actor, r.Requester):
+		return false, "requester"
+	case actor.ID == r.Requester.RaisedBy && actor.Kind != holdshort.Person && !actor.HasRole(Admin):
+		return false, "raiser"
+	}
+	return true, "audience"
 }

@@ -5,6 +5,7 @@ package policy
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/holdshort/holdshort"
@@ -79,6 +80,9 @@ type Limit struct {
 	Deny  bool // past it: deny; default: ask
 }
 
+// unknown reports whether nobody can tell what the limit counts.
+func (l Limit) unknown() bool { return l.Scope != PerRun && l.Scope != PerSession && l.Scope != PerDay }
+
 // Policy judges calls. An error asks: it never allows.
 type Policy interface {
 	Judge(ctx context.Context, call Call) (Verdict, error)
@@ -116,20 +120,24 @@ func Judge(ctx context.Context, p Policy, call Call) (v Verdict) {
 		v = v.withDefaults()
 	}()
 	v, err := p.Judge(ctx, call)
-	if err != nil {
-		v = Verdict{Decision: Ask, Rule: v.Rule, Version: v.Version, Reason: "policy_error"}
+	if err == nil {
+		return v
 	}
-	return v
+	if v.Decision != Deny { // a deny rule that fails denies, any other asks
+		v.Decision = Ask
+	}
+	return Verdict{Decision: v.Decision, Rule: v.Rule, Version: v.Version, Reason: "policy_error"}
 }
 
+// withDefaults fills in what a policy left out, and reads words that it does not know as the careful ones.
 func (v Verdict) withDefaults() Verdict {
 	switch v.Decision {
 	case Allow, Deny, Ask:
 	default:
 		v.Decision = Ask
 	}
-	if v.Reason == "" {
-		v.Reason = "tool_requires_review"
+	if v.Decision == Allow && slices.ContainsFunc(v.Limits, Limit.unknown) {
+		v.Decision, v.Reason = Ask, "policy_error"
 	}
 	if kind, ok := holdshort.KindOf(v.Reason); !ok || kind != holdshort.Approval {
 		v.Reason = "tool_requires_review"
@@ -140,19 +148,25 @@ func (v Verdict) withDefaults() Verdict {
 	if v.Audience.Quorum < 1 {
 		v.Audience.Quorum = 1
 	}
-	if v.ExpiresIn == 0 {
+	if v.ExpiresIn <= 0 && v.ExpiresIn != Never {
 		v.ExpiresIn = 10 * time.Minute
 	}
 	if v.ValidFor <= 0 {
 		v.ValidFor = 24 * time.Hour
 	}
-	if v.OnTimeout == "" {
+	switch v.OnTimeout {
+	case holdshort.TimeoutResume, holdshort.TimeoutClear, holdshort.TimeoutEscalate, holdshort.TimeoutApprove:
+	default:
 		v.OnTimeout = holdshort.TimeoutFail
 	}
-	if v.OnReject == "" {
+	switch v.OnReject {
+	case holdshort.RejectCancel, holdshort.RejectReturn:
+	default:
 		v.OnReject = holdshort.RejectContinue
 	}
-	if v.Priority == "" {
+	switch v.Priority {
+	case holdshort.PriorityLow, holdshort.PriorityHigh, holdshort.PriorityCritical:
+	default:
 		v.Priority = holdshort.PriorityNormal
 	}
 	return v

@@ -24,8 +24,16 @@ func Definite(err error) error {
 // NotSent marks an error of a call that never left: no connection, no credentials.
 func NotSent(err error) error { return Definite(err) }
 
-// IsDefinite reports whether err proves that a call of t did nothing.
-func (t Tool) IsDefinite(err error) bool {
+// IsDefinite reports whether err proves that a call of t did nothing. A declaration that panics proves nothing.
+func (t Tool) IsDefinite(err error) (proof bool) {
+	if err == nil {
+		return false
+	}
+	defer func() {
+		if recover() != nil {
+			proof = false
+		}
+	}()
 	var d definite
 	return errors.As(err, &d) || t.Definite != nil && t.Definite(err)
 }

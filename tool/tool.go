@@ -5,7 +5,10 @@ package tool
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/internal/schema"
@@ -98,8 +101,8 @@ func (t Tool) Prepare() (Tool, error) {
 	wrong := func(field, message, hint string) (Tool, error) {
 		return t, &holdshort.Error{Code: holdshort.Invalid, Op: "register tool " + t.Name, Field: field, Message: message, Hint: hint}
 	}
-	if t.Name == "" || len(t.Name) > 200 {
-		return wrong("name", "a tool needs a name of 1 to 200 bytes", "set Name")
+	if t.Name == "" || len(t.Name) > 200 || !utf8.ValidString(t.Name) || strings.ContainsFunc(t.Name, unicode.IsControl) {
+		return wrong("name", "a tool needs a name of 1 to 200 bytes of text", "set Name")
 	}
 	if t.Call == nil {
 		return wrong("call", "a tool needs a function", "set Call")

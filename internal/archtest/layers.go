@@ -31,14 +31,16 @@ var Layers = []Layer{
 	{Dir: "agent", Imports: []string{".", "reply", "engine", "flow", "policy", "model", "tool"}, Tests: bed},
 
 	// 4: the kernel, and what its users write
-	{Dir: "engine", Imports: []string{".", "reply", "flow", "policy", "store"}, Tests: append([]string{"store/sqlite", "store/postgres"}, bed...)},
-	{Dir: "flow", Imports: []string{"."}, Tests: bed},
+	{Dir: "engine", Imports: []string{".", "reply", "flow", "policy", "tool", "store", "internal/schema"}, Tests: append([]string{"store/sqlite", "store/postgres"}, bed...)},
+	{Dir: "flow", Imports: []string{"."}, Tests: append([]string{"policy", "tool"}, bed...)},
+	{Dir: "flow/flowcheck"},
 	{Dir: "policy", Imports: []string{"."}},
 
-	// 5: the nouns; reading a reply
+	// 5: the nouns; reading a reply; checking JSON
 	{Dir: ".", Pure: true},
 	{Dir: "reply", Imports: []string{"reply/internal/*"}, Modules: []string{"golang.org/x/text"}, Pure: true},
 	{Dir: "reply/internal/*", Imports: []string{"reply/internal/*"}, Modules: []string{"golang.org/x/text"}},
+	{Dir: "internal/schema", Imports: []string{"."}, Modules: []string{"github.com/google/jsonschema-go"}},
 
 	// 6: the database
 	{Dir: "store", Imports: []string{"."}},
@@ -51,12 +53,12 @@ var Layers = []Layer{
 	// Language models and tools: the contract, then one folder for each
 	{Dir: "model", Imports: []string{"."}},
 	{Dir: "model/*", Imports: []string{".", "model"}},
-	{Dir: "tool", Imports: []string{"."}},
+	{Dir: "tool", Imports: []string{".", "internal/schema"}},
 	{Dir: "tool/*", Imports: []string{".", "tool"}},
 
 	// For programs around it, and the proof
 	{Dir: "client", Imports: []string{"."}, Tests: append([]string{"api"}, bed...)},
-	{Dir: "holdshorttest", Imports: []string{".", "reply", "engine", "flow", "policy", "agent", "chat", "model", "tool", "store", "store/sqlite"}},
+	{Dir: "holdshorttest", Imports: []string{".", "reply", "engine", "flow", "flow/flowcheck", "policy", "agent", "chat", "model", "tool", "store", "store/sqlite"}},
 	{Dir: "torture", Imports: []string{"..."}, Tests: []string{"internal/testpg"}},
 	{Dir: "bench", Imports: []string{"..."}, Modules: []string{"modernc.org/sqlite", "github.com/jackc/pgx/v5"}, Tests: []string{"internal/testpg"}},
 

@@ -29,7 +29,7 @@ var (
 type shape struct {
 	root    any
 	anchors map[string]string // places by name
-	weights map[string]int // by place; -1 while it is being weighed
+	weights map[string]int    // by place; -1 while it is being weighed
 }
 
 func checkShape(root any) error {

@@ -1,0 +1,170 @@
+package engine
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/holdshort/holdshort"
+)
+
+// chat is a session within one transaction. What is said in it is numbered at once and stored at the end: the session's row first, so that of
+// two transactions that talk in one session the second is told to look again.
+type chat struct {
+	session    holdshort.Session
+	dirty      bool
+	freed      bool // its prompt closed: the next one is to be asked
+	gone       bool // it is being deleted: nothing is said in it any more
+	messages   []holdshort.Message
+	deliveries []holdshort.Delivery
+	c          *change
+}
+
+// chat gives the session that a transaction talks in, nil if there is nobody to talk to.
+func (c *change) chat(id holdshort.SessionID) (*chat, error) {
+	if t, ok := c.chats[id]; ok {
+		return t, nil
+	}
+	s, err := c.Session(id)
+	var t *chat
+	switch {
+	case err == nil && !erased(s):
+		t = &chat{c: c, session: s}
+	case err != nil && holdshort.CodeOf(err) != holdshort.NotFound:
+		return nil, err
+	}
+	if c.chats == nil {
+		c.chats = map[holdshort.SessionID]*chat{}
+	}
+	c.chats[id] = t
+	return t, nil
+}
+
+// erased: its row stands so that its id is not given out again, and says nothing any more.
+func erased(s holdshort.Session) bool { return !s.EndedAt.IsZero() && s.User == "" && s.Channel == "" }
+
+// free reports whether a prompt may be asked now. One that closed in this very transaction leaves its place to the oldest that waits.
+func (t *chat) free(known []holdshort.Request) bool {
+	if t.freed || t.gone {
+		return false
+	}
+	prompt := slices.IndexFunc(known, func(r holdshort.Request) bool { return r.ID == t.session.Prompt })
+	return t.session.Prompt == "" || prompt >= 0 && known[prompt].Status != holdshort.RequestOpen
+}
+
+// utterance is something that a session's user is told.
+type utterance struct {
+	kind     string // of the message
+	shape    string // of the delivery: question, reask, notice or message
+	text     string
+	parts    []holdshort.Part // instead of a text
+	visible  bool             // to the model
+	run      holdshort.RunID
+	request  *holdshort.Request // that it asks: it is dropped when that closes
+	key      string             // of the delivery
+	delivery holdshort.DeliveryID
+}
+
+// tell stores a message of ours and, if the session has an address, puts it into the outbox.
+func (t *chat) tell(u utterance) holdshort.Message {
+	c := t.c
+	if u.parts == nil {
+		u.parts = []holdshort.Part{{Type: "text", Text: u.text}}
+	}
+	m := holdshort.Message{Role: holdshort.RoleAssistant, Type: u.kind, Parts: u.parts, RunID: u.run, ModelVisible: u.visible}
+	if u.request != nil {
+		m.RequestID = u.request.ID
+	}
+	m = t.add(m)
+	if t.session.Channel == "" || t.session.Address == "" {
+		return m // whoever reads the session's messages has it
+	}
+	if u.delivery == "" {
+		u.delivery = holdshort.NewDeliveryID(c.now)
+	}
+	body, err := json.Marshal(outbound(u, m, t.session))
+	if err != nil { // strings, numbers and what was JSON already
+		panic(err)
+	}
+	t.deliveries = append(t.deliveries, holdshort.Delivery{ID: u.delivery, Key: u.key, Status: holdshort.DeliveryQueued, Channel: t.session.Channel, Address: t.session.Address,
+		SessionID: t.session.ID, RunID: u.run, RequestID: m.RequestID, Seq: m.Seq, Ordered: true, Body: body, DueAt: c.now, CreatedAt: c.now})
+	c.ring(topicOutbox)
+	return m
+}
+
+// add gives a message its place in the session.
+func (t *chat) add(m holdshort.Message) holdshort.Message {
+	t.session.Seq++
+	t.dirty = true
+	if m.ID == "" {
+		m.ID = holdshort.NewMessageID(t.c.now)
+	}
+	m.SessionID, m.Seq, m.CreatedAt = t.session.ID, t.session.Seq, t.c.now
+	t.messages = append(t.messages, m)
+	return m
+}
+
+// say puts what a flow says to the session's user into the outbox, once: under the key of the run's journal.
+func (c *change) say(run *holdshort.Run, key string, parts []holdshort.Part) error {
+	size := 0
+	for _, p := range parts {
+		size += len(p.Text) + len(p.Data)
+	}
+	if size > c.e.config.Limits.Text {
+		return &holdshort.Error{Code: holdshort.TooLarge, Op: "say " + key, Message: "the message is too long", Hint: "shorten it, or send it in pieces"}
+	}
+	fact := map[string]string{"step": key}
+	if run.SessionID != "" {
+		t, err := c.chat(run.SessionID)
+		if err != nil {
+			return err
+		}
+		if t != nil && !t.gone {
+			m := t.tell(utterance{kind: "text", shape: "message", parts: parts, visible: true, run: run.ID, key: string(run.ID) + "/" + key})
+			fact["message"] = string(m.ID)
+		}
+	}
+	return c.event("response:prepared", run, nil, "system:worker", "", fact)
+}
+
+// closeChats asks the next prompts and stores what was said.
+func (c *change) closeChats() error {
+	for _, id := range slices.Sorted(maps.Keys(c.chats)) {
+		t := c.chats[id]
+		if t == nil || t.gone {
+			continue
+		}
+		if t.freed && t.session.Prompt == "" {
+			if err := c.askNext(t); err != nil {
+				return err
+			}
+		}
+		if err := t.store(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *chat) store() error {
+	if !t.dirty {
+		return nil
+	}
+	t.session.UpdatedAt = t.c.now
+	if err := t.c.PutSession(t.session); err != nil {
+		return err
+	}
+	t.session.Revision++
+	for _, m := range t.messages {
+		if err := t.c.PutMessage(m); err != nil {
+			return err
+		}
+	}
+	for _, d := range t.deliveries {
+		if err := t.c.PutDelivery(d); err != nil {
+			return err
+		}
+	}
+	t.dirty, t.messages, t.deliveries = false, nil, nil
+	return nil
+}
