@@ -199,9 +199,9 @@ func (c *change) sameArgs(run *holdshort.Run, call *call, op holdshort.Operation
 }
 
 // reserve counts a call against the policy's limits. Past one it asks or is denied; a person's approval lets it pass.
-func (c *change) reserve(run *holdshort.Run, call *call) *refusal {
-	for _, l := range call.verdict.Limits {
-		name := limitName(l, call.Tool, *run, c)
+func (c *change) reserve(call *call, names []string) *refusal {
+	for i, l := range call.verdict.Limits {
+		name := names[i]
 		n := int64(1)
 		if l.Spend {
 			n = 0
@@ -229,16 +229,23 @@ func (c *change) reserve(run *holdshort.Run, call *call) *refusal {
 	return nil
 }
 
-func limitName(l policy.Limit, tool string, run holdshort.Run, c *change) string {
-	name := l.Name
-	if name == "" {
-		name = tool
+// limits names the counters of a call's limits, and their rows: who reserves must have them to himself.
+func (s *slice) limits(c *call) (names []string, rows []store.Row) {
+	run, now := s.snapshot(), s.Now()
+	for _, l := range c.verdict.Limits {
+		name := l.Name
+		if name == "" {
+			name = c.Tool
+		}
+		switch l.Scope {
+		case policy.PerSession:
+			name = "limit/session/" + string(run.SessionID) + "/" + name
+		case policy.PerDay:
+			name = "limit/day/" + now.UTC().Format("2006-01-02") + "/" + name
+		default:
+			name = "limit/run/" + string(run.ID) + "/" + name
+		}
+		names, rows = append(names, name), append(rows, store.CounterRow(name))
 	}
-	switch l.Scope {
-	case policy.PerSession:
-		return "limit/session/" + string(run.SessionID) + "/" + name
-	case policy.PerDay:
-		return "limit/day/" + c.now.UTC().Format("2006-01-02") + "/" + name
-	}
-	return "limit/run/" + string(run.ID) + "/" + name
+	return names, rows
 }

@@ -17,22 +17,33 @@ func Resting(run holdshort.Run) bool {
 
 // AwaitRun waits until the run is as enough wants it, or ctx ends: then it gives the run as it stood, with ctx's error.
 func (e *Engine) AwaitRun(ctx context.Context, tenant holdshort.TenantID, id holdshort.RunID, enough func(holdshort.Run) bool) (holdshort.Run, error) {
-	e.mu.Lock()
-	s := e.running[runKey{tenant, id}]
-	e.mu.Unlock()
-	if s != nil { // it is executed here: nobody need look into the store to see how that ends
-		select {
-		case <-s.over:
-		case <-ctx.Done():
-		}
-		if run := s.snapshot(); ctx.Err() == nil && run.Revision > 0 && enough(run) {
-			return run, nil
-		}
+	if run, ok := e.awaitHere(ctx, tenant, id); ok && enough(run) {
+		return run, nil
 	}
 	return await(ctx, e, runTopic(id), func() (holdshort.Run, error) { return e.RunByID(ctx, tenant, id) }, enough)
 }
 
-// AwaitRequest waits until the request is no longer open.
+// awaitHere waits for a run that is executed on this node: nobody need look into the store to see how that ends.
+func (e *Engine) awaitHere(ctx context.Context, tenant holdshort.TenantID, id holdshort.RunID) (holdshort.Run, bool) {
+	e.mu.Lock()
+	s := e.running[runKey{tenant, id}]
+	e.mu.Unlock()
+	if s == nil {
+		return holdshort.Run{}, false
+	}
+	timer := time.NewTimer(time.Second)
+	defer timer.Stop()
+	select {
+	case <-s.over:
+		return s.snapshot(), true
+	case <-timer.C: // it takes long: others may do something with it
+	case <-ctx.Done():
+	}
+	return holdshort.Run{}, false
+}
+
+// AwaitRequest waits until the request is no longer open: past its time it reads as expired, swept or not. When ctx ends first it gives the
+// request as it stood, with ctx's error.
 func (e *Engine) AwaitRequest(ctx context.Context, tenant holdshort.TenantID, id holdshort.RequestID) (holdshort.Request, error) {
 	return await(ctx, e, requestTopic(id), func() (holdshort.Request, error) { return e.RequestByID(ctx, tenant, id) },
 		func(r holdshort.Request) bool { return r.Status != holdshort.RequestOpen })
@@ -42,19 +53,18 @@ func (e *Engine) AwaitRequest(ctx context.Context, tenant holdshort.TenantID, id
 func await[T any](ctx context.Context, e *Engine, topic string, look func() (T, error), enough func(T) bool) (T, error) {
 	hints, end := e.store.Wake().Subscribe(topic)
 	defer end()
+	var stood T
 	for {
 		v, err := look()
-		if err != nil || enough(v) {
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return stood, ctx.Err()
+		case err != nil || enough(v):
 			return v, err
 		}
-		timer := time.NewTimer(time.Second)
-		select {
-		case <-hints:
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return v, ctx.Err()
+		stood = v
+		if err := pauseFor(ctx, hints, time.Second); err != nil {
+			return stood, err
 		}
-		timer.Stop()
 	}
 }

@@ -297,7 +297,7 @@ func (c *call) fits() *holdshort.Failure {
 // carryOut brings one call to its outcome.
 func (s *slice) carryOut(ctx context.Context, c *call) error {
 	switch {
-	case c.prior != nil:
+	case c.prior != nil && !(c.prior.Status == holdshort.OperationFailed && c.freshlyApproved()):
 		return s.takeUp(ctx, c)
 	case len(c.Args) > s.e.config.Limits.Args:
 		return s.refuse(ctx, c, holdshort.Failure{Code: holdshort.TooLarge, Message: fmt.Sprintf("arguments of more than %d bytes", s.e.config.Limits.Args)})

@@ -220,7 +220,7 @@ func (c *change) reopen(run *holdshort.Run, draft holdshort.Request, d holdshort
 	} else if err := c.spend(draft, d, next.ID); err != nil { // or both could be claimed
 		return err
 	}
-	if err := c.open(run, next); err != nil {
+	if err := c.open(run, &next); err != nil {
 		return err
 	}
 	if run != nil {

@@ -37,6 +37,7 @@ type Engine struct {
 	denials  denials
 	clock    clock
 	memory   memory
+	outbox   outbox // sends under way
 	sealed   time.Time
 	seat     holdshort.Lease // of the sequencer
 	seated   time.Time

@@ -100,7 +100,7 @@ func (c *change) escalate(req holdshort.Request, run *holdshort.Run) error {
 		return err
 	}
 	run.Open++
-	if err := c.open(run, next); err != nil {
+	if err := c.open(run, &next); err != nil {
 		return err
 	}
 	return c.PutRun(*run)

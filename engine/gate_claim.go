@@ -111,11 +111,10 @@ func (e *Engine) claimRows(ctx context.Context, tenant holdshort.TenantID, id ho
 			return err
 		}
 		rows = place{req.RunID, req.SessionID}.rows(id)
-		c := &change{e: e, now: tx.Now()}
 		for i, a := range req.Actions {
 			rows = append(rows, store.OperationRow(gateOperation(id, i)))
-			for _, l := range e.judgeGate(tenant, req, a.Tool, a.Args, c.now).Limits {
-				name, _ := c.gateLimit(l, req, a.Tool, a.Args)
+			for _, l := range e.judgeGate(tenant, req, a.Tool, a.Args, tx.Now()).Limits {
+				name, _ := e.gateLimit(l, req, a.Tool, a.Args, tx.Now())
 				rows = append(rows, store.CounterRow(name))
 			}
 		}

@@ -1,12 +1,12 @@
 package engine
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"time"
 
 	"github.com/holdshort/holdshort"
-	"github.com/holdshort/holdshort/flow"
 	"github.com/holdshort/holdshort/policy"
 )
 
@@ -62,7 +62,7 @@ func (c *change) weigh(in AskInput, draft *holdshort.Request) (policy.Verdict, e
 // withinLimits lets what the policy allows ask, or denies it, when it would pass a limit. It is reserved by the claim.
 func (c *change) withinLimits(v *policy.Verdict, draft holdshort.Request, a holdshort.Action, reserved map[string]int64) error {
 	for _, l := range v.Limits {
-		name, n := c.gateLimit(l, draft, a.Tool, a.Args)
+		name, n := c.e.gateLimit(l, draft, a.Tool, a.Args, c.now)
 		used, err := c.Counter(name)
 		if err != nil {
 			return err
@@ -79,27 +79,43 @@ func (c *change) withinLimits(v *policy.Verdict, draft holdshort.Request, a hold
 	return nil
 }
 
-// gateLimit names what a limit counts for a request that no run waits for: what is per run is per request, and a request that is not stored
-// yet has used nothing.
-func (c *change) gateLimit(l policy.Limit, req holdshort.Request, tool string, args json.RawMessage) (name string, n int64) {
-	n = 1
-	if l.Spend {
-		n = 0
-		if t := c.e.tools[tool]; t.Cost != nil {
-			n = t.Cost(args)
-		}
+// gateLimit names what a limit counts, as it does for runs, for a request that no run waits for: what is per run is per request, and what is
+// per session, where there is none, per key that raises.
+func (e *Engine) gateLimit(l policy.Limit, req holdshort.Request, tool string, args json.RawMessage, now time.Time) (name string, n int64) {
+	if name = l.Name; name == "" {
+		name = tool
 	}
-	return limitName(l, tool, holdshort.Run{ID: holdshort.RunID(req.ID), SessionID: req.SessionID}, c), n
+	switch l.Scope {
+	case policy.PerSession:
+		name = "limit/session/" + cmp.Or(string(req.SessionID), req.Requester.RaisedBy) + "/" + name
+	case policy.PerDay:
+		name = "limit/day/" + now.UTC().Format("2006-01-02") + "/" + name
+	default:
+		name = "limit/run/" + string(req.ID) + "/" + name
+	}
+	if !l.Spend {
+		return name, 1
+	}
+	if t := e.tools[tool]; t.Cost != nil {
+		n = t.Cost(args)
+	}
+	return name, n
 }
 
 // reserveGate counts a call that is handed out against the policy's limits. Past one it is refused, unless a person approved it.
 func (c *change) reserveGate(v policy.Verdict, req holdshort.Request, h handed) error {
-	call := &call{Invocation: flow.Invocation{ID: h.action.CallID, Tool: h.action.Tool, Args: h.args}, tool: c.e.tools[h.action.Tool], verdict: v, decided: h.decided}
-	if r := c.reserve(&holdshort.Run{ID: holdshort.RunID(req.ID), SessionID: req.SessionID}, call); r != nil {
-		if r.err != nil {
-			return r.err
+	for _, l := range v.Limits {
+		name, n := c.e.gateLimit(l, req, h.action.Tool, h.args, c.now)
+		used, err := c.Counter(name)
+		if err != nil {
+			return err
 		}
-		return wrongClaim(req, holdshort.LimitReached, "a limit of the policy is reached", "raise it again: it then asks a person")
+		if used+n > l.Max && h.decided == nil {
+			return wrongClaim(req, holdshort.LimitReached, "the limit of "+clip(l.Name)+" is reached", "raise it again: it then asks a person, if the policy lets one decide")
+		}
+		if err := c.AddCounter(name, n); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -118,5 +118,5 @@ func (c *change) metGate(v policy.Verdict, req holdshort.Request, d holdshort.De
 	if h.decided == nil || d.Actor.Kind == holdshort.System && d.Actor.ID != holdshort.SystemActor("timeout").ID {
 		return v.Decision == policy.Allow, nil
 	}
-	return c.met(v, req, d, &holdshort.Run{User: req.Requester.User})
+	return c.met(v, req, d, nil)
 }

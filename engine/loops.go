@@ -13,6 +13,7 @@ import (
 type loop struct {
 	name   string
 	topics []string
+	least  time.Duration // the shortest pause, whatever the hints say: what comes often is done in batches
 	most   time.Duration // the longest pause: a hint may be lost, a look is the truth
 	tick   func(ctx context.Context) (pause time.Duration, err error)
 }
@@ -23,13 +24,13 @@ func (e *Engine) loops() []loop {
 		unstamped = []string{topicEvents}
 	}
 	return []loop{
-		{"worker", []string{topicRuns}, time.Second, e.workerLoop},
-		{"timers", []string{topicTimers}, time.Second, e.timersLoop},
-		{"outbox", []string{topicOutbox}, time.Second, e.outboxLoop},
-		{"inbound", []string{topicInbound}, time.Second, e.inboundLoop},
-		{"renew", nil, e.config.Lease / 6, func(ctx context.Context) (time.Duration, error) { e.renew(ctx); return e.config.Lease / 6, nil }},
-		{"sequencer", unstamped, sealEvery, e.sequencerLoop},
-		{"retention", nil, time.Hour, e.retentionLoop},
+		{"worker", []string{topicRuns}, 0, time.Second, e.workerLoop},
+		{"timers", []string{topicTimers}, 0, time.Second, e.timersLoop},
+		{"outbox", []string{topicOutbox}, 0, time.Second, e.outboxLoop},
+		{"inbound", []string{topicInbound}, 0, time.Second, e.inboundLoop},
+		{"renew", nil, 0, e.config.Lease / 6, func(ctx context.Context) (time.Duration, error) { e.renew(ctx); return e.config.Lease / 6, nil }},
+		{"sequencer", unstamped, stampEvery, sealEvery, e.sequencerLoop},
+		{"retention", nil, 0, time.Hour, e.retentionLoop},
 	}
 }
 
@@ -50,7 +51,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 	close(e.ready)
 	<-ctx.Done()
-	e.draining.Store(true)
+	e.halt()
 	stop()
 	wg.Wait()
 	return e.drain()
@@ -92,16 +93,24 @@ func (e *Engine) turn(ctx context.Context, l loop) {
 		default:
 			fault = 0
 		}
-		if pause <= 0 {
-			continue
+		rest(ctx, l.least, nil)
+		if pause > 0 {
+			rest(ctx, min(pause, l.most), hints)
 		}
-		timer := time.NewTimer(min(pause, l.most))
-		select {
-		case <-ctx.Done():
-		case <-timer.C:
-		case <-hints:
-		}
-		timer.Stop()
+	}
+}
+
+// rest waits, until there is a hint.
+func rest(ctx context.Context, d time.Duration, hints <-chan struct{}) {
+	if d <= 0 {
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	case <-hints:
 	}
 }
 
@@ -134,20 +143,25 @@ func (e *Engine) timersLoop(ctx context.Context) (time.Duration, error) {
 }
 
 func (e *Engine) outboxLoop(ctx context.Context) (time.Duration, error) {
-	n, err := e.tickOutbox(ctx)
+	n, _, err := e.dispatch(ctx)
 	if n > 0 {
 		return 0, err
 	}
 	return time.Second, err
 }
 
-// drain stops what is executed: no further effect begins, calls that are out may finish, and every run is handed back.
-func (e *Engine) drain() error {
+// halt stops what is executed: no run is claimed and no effect begins any more.
+func (e *Engine) halt() {
+	e.draining.Store(true)
 	e.mu.Lock()
+	defer e.mu.Unlock()
 	for _, s := range e.running {
 		s.quit(errStopping)
 	}
-	e.mu.Unlock()
+}
+
+// drain lets calls that are out finish. Every run is handed back.
+func (e *Engine) drain() error {
 	done := make(chan struct{})
 	go func() {
 		e.wg.Wait()

@@ -89,6 +89,7 @@ func callValue(r tool.Result, by string) (json.RawMessage, error) {
 // (c.entry), or has to be asked about (Suspend).
 func (s *slice) begin(ctx context.Context, c *call, again holdshort.OperationInput) (a attempt, err error) {
 	var refusal *refusal // why it does not start, if it does not
+	limits, rows := s.limits(c)
 	since := time.Now()
 	err = s.commit(context.WithoutCancel(ctx), func(ch *change, run *holdshort.Run) error {
 		a, refusal = attempt{args: c.Args, since: since}, nil
@@ -103,7 +104,7 @@ func (s *slice) begin(ctx context.Context, c *call, again holdshort.OperationInp
 			if a.args, refusal = ch.authorize(run, c, &op); refusal != nil {
 				return refusal
 			}
-			if refusal = ch.reserve(run, c); refusal != nil {
+			if refusal = ch.reserve(c, limits); refusal != nil {
 				return refusal
 			}
 		} else if a.args, refusal = ch.sameArgs(run, c, op); refusal != nil {
@@ -120,9 +121,12 @@ func (s *slice) begin(ctx context.Context, c *call, again holdshort.OperationInp
 			}
 		}
 		return ch.start(run, op)
-	}, store.OperationRow(s.operationID(c.Key)))
+	}, append(rows, store.OperationRow(s.operationID(c.Key)))...)
 	if refusal == nil && errors.Is(err, holdshort.DecisionUsed) {
 		refusal = heldBy(err)
+	}
+	if again == holdshort.OperationRerun && errors.Is(err, holdshort.WrongState) { // by the store's clock its deadline has not passed: its timer comes again
+		return a, flow.Suspend
 	}
 	if refusal != nil && err != nil {
 		return a, s.refused(ctx, c, refusal)

@@ -6,14 +6,20 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/store"
 )
 
+// outbox counts the sends under way on this node.
+type outbox struct{ flying atomic.Int64 }
+
 const (
 	sendsAtOnce = 64
+	// mostFlying bounds what hanging channels can pile up; past it the rest waits.
+	mostFlying = 1024
 	// leaseMargin is how much longer than a send its lease is: nobody else sends what may still be under way.
 	leaseMargin = 30 * time.Second
 	// silenceLook is how long a question waits until it is looked at again while a person speaks in its session.
@@ -41,14 +47,20 @@ func (e *Engine) dispatch(ctx context.Context) (n int, wait func(), err error) {
 	if e.draining.Load() || len(e.config.Senders) == 0 {
 		return 0, sends.Wait, nil
 	}
-	letters, err := e.claimDeliveries(ctx, sendsAtOnce)
+	room := min(sendsAtOnce, mostFlying-int(e.outbox.flying.Load()))
+	if room <= 0 {
+		return 0, sends.Wait, nil
+	}
+	letters, err := e.claimDeliveries(ctx, room)
 	for _, l := range letters {
 		if !l.send {
 			continue
 		}
 		sends.Add(1)
+		e.outbox.flying.Add(1)
 		e.wg.Go(func() {
 			defer sends.Done()
+			defer e.outbox.flying.Add(-1)
 			e.carry(l)
 		})
 	}

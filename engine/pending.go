@@ -55,6 +55,16 @@ func (p pending) speaks() bool {
 
 // write stores a batch with its run. The run itself is stored by the caller.
 func (p pending) write(c *change, run *holdshort.Run, fresh bool) error {
+	for _, s := range p.said {
+		if err := c.say(run, s.key, s.parts); err != nil {
+			return err
+		}
+	}
+	for _, draft := range p.drafts { // after what was said: whoever asked waits, so the rest came before
+		if err := c.raise(run, draft, fresh); err != nil {
+			return err
+		}
+	}
 	for _, e := range p.entries {
 		e.RunID, e.Attempt = run.ID, run.Attempt
 		if err := c.AddJournal(e); err != nil {
@@ -63,16 +73,6 @@ func (p pending) write(c *change, run *holdshort.Run, fresh bool) error {
 	}
 	for _, a := range p.alarms {
 		if err := c.setAlarm(run, a); err != nil {
-			return err
-		}
-	}
-	for _, s := range p.said {
-		if err := c.say(run, s.key, s.parts); err != nil {
-			return err
-		}
-	}
-	for _, draft := range p.drafts { // after what was said: whoever asked waits, so the rest came before
-		if err := c.raise(run, draft, fresh); err != nil {
 			return err
 		}
 	}

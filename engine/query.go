@@ -2,28 +2,13 @@ package engine
 
 import (
 	"context"
+	"slices"
+	"time"
 
 	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/policy"
 	"github.com/holdshort/holdshort/store"
 )
-
-// RunByID gives a run as it stands.
-func (e *Engine) RunByID(ctx context.Context, tenant holdshort.TenantID, id holdshort.RunID) (run holdshort.Run, err error) {
-	err = e.store.View(ctx, tenant, func(tx store.ReadTx) error {
-		run, err = tx.Run(id)
-		return err
-	})
-	return run, err
-}
-
-// RequestByID gives a request as it stands.
-func (e *Engine) RequestByID(ctx context.Context, tenant holdshort.TenantID, id holdshort.RequestID) (req holdshort.Request, err error) {
-	err = e.store.View(ctx, tenant, func(tx store.ReadTx) error {
-		req, err = tx.Request(id)
-		return err
-	})
-	return req, err
-}
 
 // RequestQuery selects requests.
 type RequestQuery = store.RequestQuery
@@ -31,11 +16,181 @@ type RequestQuery = store.RequestQuery
 // RunQuery selects runs.
 type RunQuery = store.RunQuery
 
-// Requests lists requests: the inbox.
-func (e *Engine) Requests(ctx context.Context, tenant holdshort.TenantID, q RequestQuery) (page store.Page[holdshort.Request], err error) {
+// view reads something over one snapshot.
+func view[T any](ctx context.Context, e *Engine, tenant holdshort.TenantID, read func(store.ReadTx) (T, error)) (v T, err error) {
 	err = e.store.View(ctx, tenant, func(tx store.ReadTx) error {
-		page, err = tx.Requests(q)
+		v, err = read(tx)
 		return err
 	})
-	return page, err
+	return v, err
+}
+
+// RunByID gives a run as it stands.
+func (e *Engine) RunByID(ctx context.Context, tenant holdshort.TenantID, id holdshort.RunID) (holdshort.Run, error) {
+	return view(ctx, e, tenant, func(tx store.ReadTx) (holdshort.Run, error) { return tx.Run(id) })
+}
+
+// Runs lists runs, newest first.
+func (e *Engine) Runs(ctx context.Context, tenant holdshort.TenantID, q RunQuery) (store.Page[holdshort.Run], error) {
+	return view(ctx, e, tenant, func(tx store.ReadTx) (store.Page[holdshort.Run], error) { return tx.Runs(q) })
+}
+
+// Journal gives what a run recorded.
+func (e *Engine) Journal(ctx context.Context, tenant holdshort.TenantID, id holdshort.RunID) ([]holdshort.JournalEntry, error) {
+	return view(ctx, e, tenant, func(tx store.ReadTx) ([]holdshort.JournalEntry, error) { return tx.Journal(id) })
+}
+
+// Operations gives what a run did to the world.
+func (e *Engine) Operations(ctx context.Context, tenant holdshort.TenantID, id holdshort.RunID) ([]holdshort.Operation, error) {
+	return view(ctx, e, tenant, func(tx store.ReadTx) ([]holdshort.Operation, error) { return tx.Operations(id) })
+}
+
+// RequestByID gives a request as anybody must see it now: past its time it reads as expired, swept or not.
+func (e *Engine) RequestByID(ctx context.Context, tenant holdshort.TenantID, id holdshort.RequestID) (holdshort.Request, error) {
+	return view(ctx, e, tenant, func(tx store.ReadTx) (holdshort.Request, error) {
+		req, err := tx.Request(id)
+		return readAt(req, tx.Now()), err
+	})
+}
+
+// readAt gives the request as it reads at now. What the clock approves is not known before it did.
+func readAt(req holdshort.Request, now time.Time) holdshort.Request {
+	if req.OnTimeout != holdshort.TimeoutApprove {
+		req.Status = req.StatusAt(now)
+	}
+	return req
+}
+
+// Decision gives the decision that resolved a request.
+func (e *Engine) Decision(ctx context.Context, tenant holdshort.TenantID, id holdshort.RequestID) (holdshort.Decision, error) {
+	return view(ctx, e, tenant, func(tx store.ReadTx) (holdshort.Decision, error) { return tx.Decision(id) })
+}
+
+// Votes gives the approvals that a quorum has gathered.
+func (e *Engine) Votes(ctx context.Context, tenant holdshort.TenantID, id holdshort.RequestID) ([]holdshort.Vote, error) {
+	return view(ctx, e, tenant, func(tx store.ReadTx) ([]holdshort.Vote, error) { return tx.Votes(id) })
+}
+
+// Requests lists requests: the inbox. One that is past its time is not among the open.
+func (e *Engine) Requests(ctx context.Context, tenant holdshort.TenantID, q RequestQuery) (store.Page[holdshort.Request], error) {
+	return view(ctx, e, tenant, func(tx store.ReadTx) (store.Page[holdshort.Request], error) {
+		page, err := tx.Requests(q)
+		for i := range page.Items {
+			page.Items[i] = readAt(page.Items[i], tx.Now())
+		}
+		if q.Status != "" {
+			page.Items = slices.DeleteFunc(page.Items, func(r holdshort.Request) bool { return r.Status != q.Status })
+		}
+		return page, err
+	})
+}
+
+// RequestView is a request with everything that hangs on it.
+type RequestView struct {
+	Request    holdshort.Request     `json:"request"`
+	Decision   *holdshort.Decision   `json:"decision,omitempty"`
+	Votes      []holdshort.Vote      `json:"votes,omitempty"`
+	Operations []holdshort.Operation `json:"operations,omitempty"` // of calls that were claimed
+}
+
+// RequestFor gives a request to somebody who may see it; to anybody else there is no such request.
+func (e *Engine) RequestFor(ctx context.Context, tenant holdshort.TenantID, id holdshort.RequestID, actor holdshort.Actor) (RequestView, error) {
+	return view(ctx, e, tenant, func(tx store.ReadTx) (v RequestView, err error) {
+		req, err := tx.Request(id)
+		if err != nil {
+			return v, err
+		}
+		var run *holdshort.Run
+		if req.RunID != "" {
+			r, err := tx.Run(req.RunID)
+			if err != nil {
+				return v, err
+			}
+			run = &r
+		}
+		if !e.Visible(actor, &req, run) {
+			return v, mayDo(policy.View, actor, req, run)
+		}
+		v.Request = readAt(req, tx.Now())
+		if d, err := tx.Decision(id); err == nil {
+			v.Decision = &d
+		} else if holdshort.CodeOf(err) != holdshort.NotFound {
+			return v, err
+		}
+		if v.Votes, err = tx.Votes(id); err != nil || req.RunID != "" {
+			return v, err
+		}
+		for i := range req.Actions {
+			op, err := tx.Operation(gateOperation(id, i))
+			if err == nil {
+				v.Operations = append(v.Operations, op)
+			} else if holdshort.CodeOf(err) != holdshort.NotFound {
+				return v, err
+			}
+		}
+		return v, nil
+	})
+}
+
+// RunFor gives a run to somebody who may see it; to anybody else there is no such run.
+func (e *Engine) RunFor(ctx context.Context, tenant holdshort.TenantID, id holdshort.RunID, actor holdshort.Actor) (holdshort.Run, error) {
+	run, err := e.RunByID(ctx, tenant, id)
+	if err == nil && !e.Visible(actor, nil, &run) {
+		return holdshort.Run{}, mayTouch(policy.View, actor, run)
+	}
+	return run, err
+}
+
+// Visible reports whether somebody may look at a request, or at a run when there is no request.
+func (e *Engine) Visible(actor holdshort.Actor, req *holdshort.Request, run *holdshort.Run) bool {
+	var r policy.Resource
+	switch {
+	case req != nil:
+		r = resource(*req, run)
+	case run != nil:
+		r = policy.Resource{Owner: run.User, Requester: holdshort.Requester{User: run.User}}
+	}
+	ok, _ := policy.Can(policy.View, actor, r)
+	return ok
+}
+
+// RequestsFor lists the requests that somebody may see.
+func (e *Engine) RequestsFor(ctx context.Context, tenant holdshort.TenantID, q RequestQuery, actor holdshort.Actor) (store.Page[holdshort.Request], error) {
+	return visible(q.Limit, q.Cursor, func(cursor string, limit int) (store.Page[holdshort.Request], error) {
+		q.Cursor, q.Limit = cursor, limit
+		return e.Requests(ctx, tenant, q)
+	}, func(r holdshort.Request) bool { return e.Visible(actor, &r, nil) })
+}
+
+// RunsFor lists the runs that somebody may see.
+func (e *Engine) RunsFor(ctx context.Context, tenant holdshort.TenantID, q RunQuery, actor holdshort.Actor) (store.Page[holdshort.Run], error) {
+	return visible(q.Limit, q.Cursor, func(cursor string, limit int) (store.Page[holdshort.Run], error) {
+		q.Cursor, q.Limit = cursor, limit
+		return e.Runs(ctx, tenant, q)
+	}, func(r holdshort.Run) bool { return e.Visible(actor, nil, &r) })
+}
+
+// mostLooks is how many pages are read for one that somebody may see. After that the page is short, and its cursor goes on.
+const mostLooks = 10
+
+func visible[T any](limit int, cursor string, next func(cursor string, limit int) (store.Page[T], error), may func(T) bool) (out store.Page[T], err error) {
+	if limit <= 0 || limit > store.MaxPage {
+		limit = store.MaxPage
+	}
+	for range mostLooks {
+		page, err := next(cursor, limit-len(out.Items))
+		if err != nil {
+			return out, err
+		}
+		for _, item := range page.Items {
+			if may(item) {
+				out.Items = append(out.Items, item)
+			}
+		}
+		out.Next, cursor = page.Next, page.Next
+		if page.Next == "" || len(out.Items) >= limit {
+			break
+		}
+	}
+	return out, nil
 }

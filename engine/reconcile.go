@@ -62,7 +62,7 @@ func (s *slice) lose(ctx context.Context, c *call, a attempt) error {
 		}
 		return ch.lost(run, op, c.Key)
 	}, store.OperationRow(a.op.ID))
-	if err != nil {
+	if err != nil && holdshort.CodeOf(err) != holdshort.WrongState { // by the store's clock its deadline has not passed: its timer comes again
 		return err
 	}
 	return flow.Suspend
@@ -128,10 +128,10 @@ func (s *slice) reconciled(c *call, a attempt, f tool.Finding) error {
 			return err
 		}, store.OperationRow(a.op.ID))
 	})
-	if err != nil {
+	if err != nil && holdshort.CodeOf(err) != holdshort.WrongState {
 		return err
 	}
-	if entry == nil {
+	if err != nil || entry == nil {
 		return flow.Suspend
 	}
 	s.journal.add(*entry)
@@ -207,7 +207,7 @@ func (c *change) lost(run *holdshort.Run, op holdshort.Operation, key string) er
 		return err
 	}
 	run.Open++
-	return c.open(run, req)
+	return c.open(run, &req)
 }
 
 // settleByHand carries out what a person said about a call whose outcome nobody knew.

@@ -24,7 +24,7 @@ func (c *change) raise(run *holdshort.Run, draft holdshort.Request, fresh bool) 
 		return err
 	}
 	run.Open++
-	return c.open(run, req)
+	return c.open(run, &req)
 }
 
 // sameActions holds a run whose code now asks for something else than what a person is looking at.
@@ -64,20 +64,20 @@ func (c *change) complete(run *holdshort.Run, req holdshort.Request) (holdshort.
 var pausedEvents = map[holdshort.Kind]string{holdshort.Confirmation: "hitl.confirm.requested", holdshort.Escalation: "hitl.escalation.created"}
 
 // open stores a new request, asks it, and leaves its events.
-func (c *change) open(run *holdshort.Run, req holdshort.Request) error {
-	if err := c.ask(run, &req); err != nil {
+func (c *change) open(run *holdshort.Run, req *holdshort.Request) error {
+	if err := c.ask(run, req); err != nil {
 		return err
 	}
-	if err := c.PutRequest(req); err != nil {
+	if err := c.PutRequest(*req); err != nil {
 		return err
 	}
-	c.e.places.put(req)
+	c.e.places.put(*req)
 	c.ring(requestTopic(req.ID))
-	if err := c.event("hitl.interrupt.paused", run, &req, "system:worker", holdshort.Code(req.Reason), nil); err != nil {
+	if err := c.event("hitl.interrupt.paused", run, req, "system:worker", holdshort.Code(req.Reason), nil); err != nil {
 		return err
 	}
 	if name, ok := pausedEvents[req.Kind]; ok {
-		if err := c.event(name, run, &req, "system:worker", "", nil); err != nil {
+		if err := c.event(name, run, req, "system:worker", "", nil); err != nil {
 			return err
 		}
 	}

@@ -77,9 +77,3 @@ func outbound(u utterance, m holdshort.Message, s holdshort.Session) Outbound {
 	}
 	return o
 }
-
-func (e *Engine) tickInbound(ctx context.Context) (int, error) { return 0, nil }
-
-const topicInbound = "inbound"
-
-func (e *Engine) inboundLoop(ctx context.Context) (time.Duration, error) { return time.Second, nil }

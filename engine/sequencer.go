@@ -13,6 +13,7 @@ const (
 	sealEvery      = time.Minute
 	sealAt         = 10_000
 	stampAtOnce    = 1000
+	stampEvery     = 25 * time.Millisecond
 )
 
 // tickSequencer gives committed events their positions, on the one node that has the lease, and says whether there may be more.
@@ -25,14 +26,19 @@ func (e *Engine) tickSequencer(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	n, err := e.store.System().Stamp(ctx, lease, stampAtOnce)
+	if err == nil {
+		if n > 0 {
+			e.store.Wake().Ring(topicStamped)
+		}
+		err = e.seal(ctx, lease)
+	}
 	if err != nil {
-		e.seat = holdshort.Lease{}
-		return false, err
+		e.seat = holdshort.Lease{} // whatever it was, the next tick asks for the lease again
 	}
-	if n > 0 {
-		e.store.Wake().Ring(topicStamped)
+	if holdshort.CodeOf(err) == holdshort.LeaseLost {
+		return false, nil
 	}
-	return n == stampAtOnce, e.seal(ctx, lease)
+	return n == stampAtOnce, err
 }
 
 // sequencer takes the lease, or renews it when half of it is over: each is a commit. Only the loop, or a test in its place, calls it.

@@ -13,8 +13,9 @@ import (
 type chat struct {
 	session    holdshort.Session
 	dirty      bool
-	freed      bool // its prompt closed: the next one is to be asked
-	gone       bool // it is being deleted: nothing is said in it any more
+	freed      bool            // its prompt closed: the next one is to be asked
+	left       holdshort.RunID // its active run ended
+	gone       bool            // it is being deleted: nothing is said in it any more
 	messages   []holdshort.Message
 	deliveries []holdshort.Delivery
 	c          *change
@@ -133,6 +134,11 @@ func (c *change) closeChats() error {
 		t := c.chats[id]
 		if t == nil || t.gone {
 			continue
+		}
+		if t.left != "" {
+			if err := c.handOver(t); err != nil {
+				return err
+			}
 		}
 		if t.freed && t.session.Prompt == "" {
 			if err := c.askNext(t); err != nil {

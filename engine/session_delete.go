@@ -68,11 +68,31 @@ func (c *change) deleteSession(id holdshort.SessionID, actor holdshort.Actor, er
 	if erase {
 		return done, c.EraseSession(id)
 	}
+	if err := c.dropAll(id); err != nil {
+		return done, err
+	}
 	s.Prompt, s.ActiveRun, s.UpdatedAt = "", "", c.now
 	if s.EndedAt.IsZero() {
 		s.EndedAt = c.now
 	}
 	return done, c.PutSession(s)
+}
+
+// dropAll drops what was not sent yet.
+func (c *change) dropAll(id holdshort.SessionID) error {
+	waiting, err := c.PendingDeliveries(id)
+	if err != nil {
+		return err
+	}
+	for _, d := range waiting {
+		if d.Status == holdshort.DeliverySending && c.now.Before(d.Lease.Until) {
+			continue
+		}
+		if err := c.dropDelivery(d, sessionDeleted); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // cancelSession closes what a session asks, and ends its runs.

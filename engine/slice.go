@@ -73,6 +73,9 @@ func (e *Engine) execute(s *slice) {
 	e.mu.Lock()
 	e.running[runKey{s.tenant, s.id}] = s
 	e.mu.Unlock()
+	if e.draining.Load() { // it was claimed at the last moment
+		s.quit(errStopping)
+	}
 	e.wg.Go(func() {
 		defer func() {
 			e.mu.Lock()

@@ -103,12 +103,14 @@ func (e *Engine) startHere(ctx context.Context, tenant holdshort.TenantID, run h
 	case <-ctx.Done():
 		return run, ctx.Err()
 	}
-	if s.err != nil {
-		return run, s.err
+	if holdshort.CodeOf(s.err) == holdshort.Duplicate { // somebody started it at the same moment
+		stands, err := e.RunByID(ctx, tenant, run.ID)
+		if err != nil {
+			return run, err
+		}
+		return sameStart(stands, run)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.run, nil
+	return s.snapshot(), s.err
 }
 
 func clip(s string) string {

@@ -53,6 +53,6 @@ func (e *Engine) Recover(ctx context.Context) error { return e.recover(ctx) }
 
 // Drain stops the engine without Run: it claims nothing more, lets calls under way finish, and hands its runs back.
 func (e *Engine) Drain() error {
-	e.draining.Store(true)
+	e.halt()
 	return e.drain()
 }

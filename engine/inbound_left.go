@@ -1,0 +1,68 @@
+package engine
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/holdshort/holdshort"
+)
+
+// leave notes that a run of a session is over. Messages that it was handed and did not take must not end with it.
+func (c *change) leave(run holdshort.Run) error {
+	if run.SessionID == "" {
+		return nil
+	}
+	t, err := c.chat(run.SessionID)
+	if err == nil && t != nil && t.session.ActiveRun == run.ID {
+		t.left = run.ID
+	}
+	return err
+}
+
+// handOver gives what an ended run did not take to a new run of the session's flow: the oldest is its input, the others are posted to it. It
+// comes at the end of the transaction, when the journal has everything.
+func (c *change) handOver(t *chat) error {
+	left := t.left
+	t.left = ""
+	if t.session.ActiveRun != left || t.session.Flow == "" || t.session.Mode != holdshort.ModeAI {
+		return nil
+	}
+	entries, err := c.Journal(left)
+	if err != nil {
+		return err
+	}
+	waiting := newJournal(entries).untaken(messagePost)
+	if len(waiting) == 0 {
+		return nil
+	}
+	var first post
+	if err := json.Unmarshal(waiting[0].Outcome, &first); err != nil {
+		return err
+	}
+	run, err := c.begin(t, first.Body, strings.TrimPrefix(waiting[0].Key, postKey("")), nil)
+	if holdshort.CodeOf(err) == holdshort.FlowUnknown {
+		return nil // the history has them
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range waiting[1:] {
+		e.RunID, e.Attempt, e.Started, e.Ended = run.ID, run.Attempt, c.now, c.now
+		if err := c.AddJournal(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// untaken gives the posts of a name that no Wait took, in the order in which they came.
+func (j *journal) untaken(name string) []holdshort.JournalEntry {
+	var list []holdshort.JournalEntry
+	for _, e := range j.posts {
+		var p post
+		if _, gone := j.entries[tookKey(e.Key)]; !gone && json.Unmarshal(e.Outcome, &p) == nil && p.Name == name {
+			list = append(list, e)
+		}
+	}
+	return list
+}

@@ -1,0 +1,82 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/store"
+)
+
+// WatchInput selects events. The zero value is all of a tenant's, from the beginning.
+type WatchInput struct {
+	After   int64 // the position of the last event that was seen
+	Session holdshort.SessionID
+	Run     holdshort.RunID
+	Types   []string // globs over names; none: all
+}
+
+// GapEvent tells a watcher that events after its cursor are no longer kept. It is told, not stored.
+const GapEvent = "events.gap"
+
+// watchAgain is how long a watcher waits for a hint: one may be lost, a look is the truth.
+const watchAgain = time.Second
+
+// Watch hands every event after a position to fn, each position once and in order, those of the past first, and waits for more until ctx ends
+// or fn returns an error, which it returns. A cursor older than what is kept gets an events.gap first. On PostgreSQL events have positions
+// once a node's sequencer stamped them.
+func (e *Engine) Watch(ctx context.Context, tenant holdshort.TenantID, in WatchInput, fn func(holdshort.Event) error) error {
+	hints, end := e.store.Wake().Subscribe(topicEvents, topicStamped) // before the first look: what is committed after it rings
+	defer end()
+	told := false
+	for {
+		var found store.Events
+		err := e.store.View(ctx, tenant, func(tx store.ReadTx) (err error) {
+			found, err = tx.Events(store.EventQuery{After: in.After, Session: in.Session, Run: in.Run, Types: in.Types})
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if found.Gap && !told {
+			if err := fn(gap(in)); err != nil {
+				return err
+			}
+		}
+		told = found.Gap
+		for _, event := range found.Items {
+			if err := fn(event); err != nil {
+				return err
+			}
+		}
+		if found.Last > in.After {
+			in.After, told = found.Last, false
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := pauseFor(ctx, hints, watchAgain); err != nil {
+			return err
+		}
+	}
+}
+
+func gap(in WatchInput) holdshort.Event {
+	data, _ := json.Marshal(map[string]int64{"after": in.After}) // a number: it cannot fail
+	return holdshort.Event{Type: GapEvent, Position: in.After, Session: in.Session, Run: in.Run, Actor: "system:retention", Data: data}
+}
+
+// pauseFor waits for a hint, a while at most.
+func pauseFor(ctx context.Context, hints <-chan struct{}, most time.Duration) error {
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-hints:
+	case <-timer.C:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return nil
+}
