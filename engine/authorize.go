@@ -187,15 +187,23 @@ func (c *change) sameArgs(run *holdshort.Run, call *call, op holdshort.Operation
 			args = decided.Args
 		}
 	}
+	return args, c.sameAsBefore(call, op, args)
+}
+
+// sameAsBefore refuses another attempt of an operation with other arguments.
+func (c *change) sameAsBefore(call *call, op holdshort.Operation, args json.RawMessage) *refusal {
+	if op.Attempt == 1 {
+		return nil
+	}
 	same, err := c.e.keyring.SameTenantHash(c.Tenant(), "args", op.ArgsHash, args)
 	if err != nil {
-		return nil, heldBy(err)
+		return heldBy(err)
 	}
 	if !same {
-		return nil, &refusal{hold: holdshort.ArgsChanged, err: &holdshort.Error{Code: holdshort.ArgsChanged, Op: "call " + call.Key,
+		return &refusal{hold: holdshort.ArgsChanged, err: &holdshort.Error{Code: holdshort.ArgsChanged, Op: "call " + call.Key,
 			Message: "the operation was started with other arguments", Hint: "deploy the version again that started it, then retry the run"}}
 	}
-	return args, nil
+	return nil
 }
 
 // reserve counts a call against the policy's limits. Past one it asks or is denied; a person's approval lets it pass.

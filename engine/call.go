@@ -25,6 +25,7 @@ type call struct {
 	known    bool
 	verdict  policy.Verdict
 	prior    *holdshort.Operation // what the ledger has of it
+	ran      json.RawMessage      // what its last attempt ran with, where a person had edited that
 	approval *flow.Answer         // what a person said about the batch
 	decided  *holdshort.CallDecision
 	retried  bool            // a person had the failed step tried again
@@ -111,7 +112,11 @@ func (s *slice) look(ctx context.Context, key string, invocations []flow.Invocat
 			op, err := tx.Operation(s.operationID(c.Key))
 			if err == nil {
 				c.prior = &op
-			} else if holdshort.CodeOf(err) != holdshort.NotFound {
+				err = c.recall(tx)
+			}
+			if err != nil && c.prior != nil {
+				return err
+			} else if err != nil && holdshort.CodeOf(err) != holdshort.NotFound {
 				return err
 			}
 		}
@@ -122,6 +127,33 @@ func (s *slice) look(ctx context.Context, key string, invocations []flow.Invocat
 	}
 	s.judge(calls)
 	return calls, nil
+}
+
+// recall finds what the last attempt ran with: what is tried again is that, whatever the flow had asked for.
+func (c *call) recall(tx store.ReadTx) error {
+	if c.prior.Status != holdshort.OperationFailed || c.prior.RequestID == "" {
+		return nil
+	}
+	req, err := tx.Request(c.prior.RequestID)
+	if err != nil {
+		return err
+	}
+	d, err := tx.Decision(req.ID)
+	if err != nil {
+		return err
+	}
+	if action := actionOf(req, c.ID); action != nil {
+		c.ran = action.Args
+	}
+	for _, decided := range d.Calls {
+		if decided.CallID == c.ID && decided.Action == holdshort.Edit {
+			c.ran = decided.Args
+		}
+	}
+	if string(c.ran) == string(c.Args) {
+		c.ran = nil
+	}
+	return nil
 }
 
 func (s *slice) isFresh() bool {
@@ -237,6 +269,12 @@ func (s *slice) draft(key string, calls []*call, v policy.Verdict, asks func(*ca
 		Allowed: []holdshort.Verb{holdshort.Approve, holdshort.Edit, holdshort.Reject, holdshort.Respond}}
 	for _, c := range calls {
 		a := holdshort.Action{CallID: c.ID, Tool: c.Tool, Args: c.Args, ArgsHash: holdshort.ArgsHash(c.Args), SchemaHash: c.tool.SchemaHash(), NeedsApproval: asks(c)}
+		if len(c.ran) > 0 {
+			a.Args, a.ArgsHash, a.AskedHash = c.ran, holdshort.ArgsHash(c.ran), a.ArgsHash
+		}
+		if c.prior != nil { // the same operation again: the same arguments
+			r.Allowed = []holdshort.Verb{holdshort.Approve, holdshort.Reject, holdshort.Respond}
+		}
 		if a.NeedsApproval {
 			a.Editable, a.Redacted, a.Blind = c.verdict.Editable, c.verdict.Redacted, c.verdict.Blind
 			v = moreOf(v, c.verdict)

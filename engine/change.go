@@ -22,6 +22,7 @@ type change struct {
 	logs   []func()
 	added  []holdshort.JournalEntry
 	chats  map[holdshort.SessionID]*chat // sessions that it touches: read once, written once, at its end
+	batch  bool                          // a flow's own facts of the same commit follow: an ending is told after them
 	later  func() error                  // the event that closes the transaction's story
 }
 

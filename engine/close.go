@@ -61,7 +61,12 @@ func (c *change) end(run *holdshort.Run, input holdshort.RunInput, event, actor 
 	}
 	*run = next
 	c.ring(runTopic(run.ID))
-	return c.event(event, run, nil, actor, code, nil)
+	tell := func() error { return c.event(event, run, nil, actor, code, nil) }
+	if c.batch {
+		c.later = tell
+		return nil
+	}
+	return tell()
 }
 
 // hold stops a run where it is, for a reason outside its code. Its requests stay open.

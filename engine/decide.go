@@ -50,9 +50,12 @@ func (e *Engine) Decide(ctx context.Context, tenant holdshort.TenantID, in Decid
 		refused = c.decide(in, slot, &out)
 		return refused
 	}, at.rows(in.Request)...)
-	if holdshort.CodeOf(err) == holdshort.Forbidden {
+	switch holdshort.CodeOf(err) {
+	case holdshort.Forbidden:
 		e.denied(ctx, tenant, in.Actor, "hitl.request.decide", out.Request)
-		out = Decided{}
+		return Decided{}, err
+	case holdshort.NotFound: // whoever may not look sees nothing of it
+		return Decided{}, err
 	}
 	return out, err
 }

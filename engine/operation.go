@@ -104,6 +104,9 @@ func (s *slice) begin(ctx context.Context, c *call, again holdshort.OperationInp
 			if a.args, refusal = ch.authorize(run, c, &op); refusal != nil {
 				return refusal
 			}
+			if refusal = ch.sameAsBefore(c, op, a.args); refusal != nil {
+				return refusal
+			}
 			if refusal = ch.reserve(c, limits); refusal != nil {
 				return refusal
 			}

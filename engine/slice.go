@@ -309,6 +309,7 @@ func (s *slice) write(c *change, run *holdshort.Run, batch pending, fresh bool, 
 	if len(batch.entries) > 0 {
 		run.Claims = 0 // that is progress
 	}
+	c.batch = true
 	if final != nil { // first, because it reads
 		if err := final(c, run); err != nil {
 			return err
