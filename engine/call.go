@@ -344,6 +344,9 @@ func (s *slice) carryOut(ctx context.Context, c *call) error {
 		return s.refuse(ctx, c, *failure)
 	}
 	if c.verdict.Decision == policy.Deny {
+		s.mu.Lock()
+		s.pending.refused = append(s.pending.refused, operationFact{Operation: operationID(s.run, c.Key), Capability: c.Tool})
+		s.mu.Unlock()
 		return s.refuse(ctx, c, denial("the policy does not allow it ("+c.verdict.Rule+")"))
 	}
 	if c.approval == nil {

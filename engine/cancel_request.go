@@ -31,9 +31,11 @@ func (e *Engine) CancelRequest(ctx context.Context, tenant holdshort.TenantID, i
 		out = Decided{}
 		return c.cancelRequest(in, slot, &out)
 	}, place.rows(in.Request)...)
-	switch {
-	case holdshort.CodeOf(err) == holdshort.Forbidden:
+	switch code := holdshort.CodeOf(err); {
+	case code == holdshort.Forbidden:
 		e.denied(ctx, tenant, in.Actor, "hitl.request.cancel", out.Request)
+		out = Decided{}
+	case code == holdshort.NotFound: // also for those who may not know that it is there
 		out = Decided{}
 	case err == nil && out.Run != nil && out.Run.Status == holdshort.RunCanceled:
 		e.stopSlice(tenant, out.Run.ID)

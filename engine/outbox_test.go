@@ -133,7 +133,7 @@ func TestPark(t *testing.T) {
 		t.Errorf("%d parked events", n)
 	}
 	r.pass(10 * time.Minute) // it was tried meanwhile, in vain
-	if list := r.waiting(s); len(list) != 1 || list[0].Status != holdshort.DeliveryParked || list[0].Attempt < 4 {
+	if list := r.waiting(s); len(list) != 1 || list[0].Status != holdshort.DeliveryParked || list[0].Attempt < 3 {
 		t.Fatalf("%+v", list)
 	}
 	r.tell(s, "fourth")

@@ -15,6 +15,7 @@ type pending struct {
 	alarms  []alarm
 	said    []said
 	emitted []emitted
+	refused []operationFact // calls that the policy did not allow
 }
 
 // alarm is a sleep, or the end of a wait; 0 is never.
@@ -46,6 +47,7 @@ func (p *pending) putBack(batch pending) {
 	p.alarms = append(batch.alarms, p.alarms...)
 	p.said = append(batch.said, p.said...)
 	p.emitted = append(batch.emitted, p.emitted...)
+	p.refused = append(batch.refused, p.refused...)
 }
 
 // speaks: it touches the session, whose row numbers messages and holds the prompt.
@@ -73,6 +75,11 @@ func (p pending) write(c *change, run *holdshort.Run, fresh bool) error {
 	}
 	for _, a := range p.alarms {
 		if err := c.setAlarm(run, a); err != nil {
+			return err
+		}
+	}
+	for _, fact := range p.refused {
+		if err := c.event("operation.refused", run, nil, "system:policy", holdshort.Denied, fact); err != nil {
 			return err
 		}
 	}
