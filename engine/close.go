@@ -60,6 +60,9 @@ func (c *change) end(run *holdshort.Run, input holdshort.RunInput, event, actor 
 		return err
 	}
 	*run = next
+	if err := c.leave(*run); err != nil {
+		return err
+	}
 	c.ring(runTopic(run.ID))
 	tell := func() error { return c.event(event, run, nil, actor, code, nil) }
 	if c.batch {

@@ -54,6 +54,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	e.halt()
 	stop()
 	wg.Wait()
+	e.leaveSeat()
 	return e.drain()
 }
 

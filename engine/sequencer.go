@@ -54,6 +54,19 @@ func (e *Engine) sequencer(ctx context.Context) (holdshort.Lease, error) {
 	return e.seat, err
 }
 
+// leaveSeat gives the lease back, so that another node, or the next process, need not wait for its end.
+func (e *Engine) leaveSeat() {
+	if e.seat.Owner == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := e.store.System().Release(ctx, store.SequencerLease, e.seat); err != nil {
+		e.log.Warn("give the sequencer's lease back", "error", err)
+	}
+	e.seat = holdshort.Lease{}
+}
+
 // topicStamped tells watchers that events have positions. On SQLite they have them when they are committed.
 const topicStamped = "stamped"
 

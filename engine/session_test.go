@@ -114,8 +114,12 @@ func TestDeleteWaitsForCalls(t *testing.T) {
 		<-back
 		return tool.Result{Value: []byte(`"paid"`)}, nil
 	}}
-	f := flow.New("pay", 1, func(c *flow.Context, _ string) (string, error) { return flow.Call[string](c, "pay", "pay", map[string]int{"eur": 1}) })
-	allow := policy.Func(func(context.Context, policy.Call) (policy.Verdict, error) { return policy.Verdict{Decision: policy.Allow}, nil })
+	f := flow.New("pay", 1, func(c *flow.Context, _ string) (string, error) {
+		return flow.Call[string](c, "pay", "pay", map[string]int{"eur": 1})
+	})
+	allow := policy.Func(func(context.Context, policy.Call) (policy.Verdict, error) {
+		return policy.Verdict{Decision: policy.Allow}, nil
+	})
 	r := newRoom(t, Config{Flows: []flow.Flow{f}, Tools: []tool.Tool{pay}, Policy: allow})
 	s := r.chatting("")
 	run, err := r.Start(t.Context(), acme, StartInput{Flow: "pay", Session: s.ID, User: s.User, Input: []byte(`""`)})

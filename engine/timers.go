@@ -13,7 +13,7 @@ import (
 const (
 	escalationTime = 24 * time.Hour
 	// A sweep takes few timers at a time, so that decisions share the commits with it instead of waiting behind it.
-	timersAtOnce = 16
+	timersAtOnce = 8
 	// stale is how long after its time a timer whose subject cannot be read is looked at again.
 	stale = time.Minute
 )

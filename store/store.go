@@ -33,6 +33,10 @@ type Store interface {
 	// Durable reports whether what was committed outlives the process.
 	Durable() bool
 
+	// Exclusive reports whether no other process can have the database open: whatever lease stands in it when the process starts is of one
+	// that is gone.
+	Exclusive() bool
+
 	Close() error
 }
 
@@ -44,6 +48,7 @@ func SessionRow(id holdshort.SessionID) Row   { return Row("session:" + string(i
 func RequestRow(id holdshort.RequestID) Row   { return Row("request:" + string(id)) }
 func OperationRow(id string) Row              { return Row("operation:" + id) }
 func DeliveryRow(id holdshort.DeliveryID) Row { return Row("delivery:" + string(id)) }
+func CounterRow(name string) Row              { return Row("counter:" + name) }
 func InboundRow(channel, address, key string) Row {
 	return Row("inbound:" + channel + "\x00" + address + "\x00" + key)
 }
@@ -61,6 +66,7 @@ type ReadTx interface {
 	OperationReader
 	DeliveryReader
 	InboundReader
+	CounterReader
 	EventReader
 }
 
@@ -76,6 +82,7 @@ type Tx interface {
 	OperationWriter
 	DeliveryWriter
 	InboundWriter
+	CounterWriter
 	TimerWriter
 	EventWriter
 }

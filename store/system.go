@@ -17,6 +17,11 @@ type Due struct {
 type RunClaim struct {
 	Flows []FlowVersion // what the node can run; none: nothing
 	Limit int
+
+	// Abandoned also takes runs that are running under a lease which has not ended, unless Owner has it. It is for the start of a process on
+	// an Exclusive store, where whoever had those leases is gone; elsewhere it is refused, because it would take runs from the living.
+	Abandoned bool
+	Owner     string // whose leases Abandoned leaves alone
 }
 
 // FlowVersion names a version of a flow.

@@ -20,6 +20,9 @@ type conn struct {
 	broken      error           // the transaction is aborted or the connection gone: nothing more may be said in it
 	lost        bool            // the connection is gone
 	wrote       bool            // the transaction has something to commit
+	holds       bool            // writes are held back until a read or the commit, to go with it in one round trip
+	held        []sqldb.Write
+	locks       bool // an event stream moved under the transaction: it runs again and locks it first
 	backend     backend
 	onStatement func(string)
 }
@@ -77,8 +80,8 @@ func (c *conn) Exec(text string) error {
 }
 
 func (c *conn) Query(s *sqldb.Statement, args []any, each func(scan func(...any) error) error) error {
-	if c.broken != nil {
-		return c.broken
+	if err := c.flush(); err != nil {
+		return err
 	}
 	text := s.Text(sqldb.Postgres)
 	c.tell(text)
@@ -98,7 +101,7 @@ func (c *conn) Query(s *sqldb.Statement, args []any, each func(scan func(...any)
 	return nil
 }
 
-// Apply sends all writes in one round trip.
+// Apply sends all writes in one round trip, now or with what comes next.
 func (c *conn) Apply(writes []sqldb.Write) error {
 	if c.broken != nil {
 		return c.broken
@@ -107,6 +110,26 @@ func (c *conn) Apply(writes []sqldb.Write) error {
 		return nil
 	}
 	c.wrote = true
+	c.held = append(c.held, writes...)
+	if c.holds {
+		return nil
+	}
+	return c.flush()
+}
+
+// LocksStreams tells the transaction.
+func (c *conn) LocksStreams() bool { return c.locks }
+
+// flush sends what was held back.
+func (c *conn) flush() error {
+	if c.broken != nil {
+		return c.broken
+	}
+	if len(c.held) == 0 {
+		return nil
+	}
+	writes := c.held
+	c.held = nil
 	batch := &pgx.Batch{}
 	for i := range writes {
 		text := writes[i].Statement.Text(sqldb.Postgres)
@@ -117,23 +140,37 @@ func (c *conn) Apply(writes []sqldb.Write) error {
 	defer results.Close()
 	for i := range writes {
 		tag, err := results.Exec()
-		if err != nil {
-			err = c.fail("write", err)
-			if isTaken(err) {
-				return writes[i].Failed(holdshort.Duplicate, err)
+		if err == nil {
+			if err = writes[i].Check(tag.RowsAffected()); err == nil {
+				continue
 			}
-			return err
-		}
-		if err := writes[i].Check(tag.RowsAffected()); err != nil {
 			c.broken = err // what followed in the batch has run: the transaction must not commit
 			return err
 		}
+		return c.refused(&writes[i], err)
 	}
 	if err := results.Close(); err != nil {
 		return c.fail("write", err)
 	}
 	return nil
 }
+
+// refused gives the error of a write that the database refused.
+func (c *conn) refused(w *sqldb.Write, err error) error {
+	err = c.fail("write", err)
+	switch {
+	case isTaken(err):
+		return w.Failed(holdshort.Duplicate, err)
+	case sqlState(err) == divisionByZero: // what a guarded statement does
+		return w.Check(none)
+	}
+	return err
+}
+
+const (
+	divisionByZero = "22012"
+	none           = -2 // a number of rows that nobody wants
+)
 
 // fail remembers an error after which the transaction is aborted.
 func (c *conn) fail(op string, err error) error {
@@ -145,7 +182,7 @@ func (c *conn) fail(op string, err error) error {
 // begin opens a transaction, takes the named locks in their order and asks for the time, in one round trip. The time is read after the
 // locks: waiting for them may take long.
 func (c *conn) begin(how string, rows []int64) (time.Time, error) {
-	c.broken, c.wrote = nil, false
+	c.broken, c.wrote, c.held = nil, false, nil
 	c.tell(how)
 	batch := &pgx.Batch{}
 	batch.Queue(how)

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"encoding/binary"
 	"errors"
 	"time"
 
@@ -83,8 +84,7 @@ func (s *seat) Apply(writes []sqldb.Write) error {
 // run gives everybody a turn and serves their reads until all have ended.
 func (g *gathering) run(now time.Time) {
 	for i, s := range g.seats {
-		s.member.Start(s, now)
-		go func() { g.posts <- post{seat: i, ended: true, attempt: s.member.End()} }()
+		s.member.Start(s, now, func(a group.Attempt) { g.posts <- post{seat: i, ended: true, attempt: a} })
 	}
 	var reads []post
 	for running := len(g.seats); running > 0; {
@@ -112,7 +112,8 @@ func (p post) row(scan func(...any) error) (a answer) {
 	return answer{err: p.each(scan)}
 }
 
-// serve sends the reads of a round. An error of the database is everybody's; an error of a row is its reader's.
+// serve sends the reads of a round, those that ask the same for other keys in one statement. An error of the database is everybody's; an error
+// of a row is its reader's.
 func (g *gathering) serve(reads []post) {
 	if g.conn.broken != nil {
 		for _, r := range reads {
@@ -120,28 +121,20 @@ func (g *gathering) serve(reads []post) {
 		}
 		return
 	}
+	questions := ask(reads)
 	batch := &pgx.Batch{}
-	for _, r := range reads {
-		text := r.statement.Text(sqldb.Postgres)
-		g.conn.tell(text)
-		batch.Queue(text, r.args...)
+	for _, q := range questions {
+		g.conn.tell(q.text)
+		batch.Queue(q.text, q.args...)
 	}
 	answers := make([]answer, len(reads))
 	results := g.conn.pg.SendBatch(g.conn.ctx, batch)
-	for i, r := range reads {
-		rows, err := results.Query()
-		if err != nil {
-			answers[i].err = g.conn.fail("query", err)
-			continue
-		}
-		for rows.Next() {
-			if answers[i].err == nil && answers[i].panicked == nil {
-				answers[i] = r.row(rows.Scan)
+	for _, q := range questions {
+		if err := q.read(results, reads, answers); err != nil {
+			err = g.conn.fail("query", err)
+			for _, i := range q.asked {
+				answers[i].err = err
 			}
-		}
-		rows.Close()
-		if err := rows.Err(); err != nil {
-			answers[i].err = g.conn.fail("query", err)
 		}
 	}
 	if err := results.Close(); err != nil && g.conn.broken == nil {
@@ -150,4 +143,56 @@ func (g *gathering) serve(reads []post) {
 	for i, r := range reads {
 		r.reply <- answers[i]
 	}
+}
+
+// question is a statement on behalf of one reader or many.
+type question struct {
+	text  string
+	args  []any
+	many  bool  // each row is led by the number of who asked, from 1
+	asked []int // the readers
+}
+
+// ask puts the reads of a round into as few statements as they need.
+func ask(reads []post) []*question {
+	var out []*question
+	by := map[*sqldb.Statement]*question{}
+	rows := map[*question][][]any{}
+	for i, r := range reads {
+		if q := by[r.statement]; q != nil {
+			q.asked, rows[q] = append(q.asked, i), append(rows[q], r.args)
+			continue
+		}
+		q := &question{text: r.statement.Text(sqldb.Postgres), args: r.args, asked: []int{i}}
+		out = append(out, q)
+		if r.statement.ForMany(r.args) != nil {
+			by[r.statement], rows[q] = q, [][]any{r.args}
+		}
+	}
+	for _, q := range out {
+		if len(q.asked) > 1 {
+			first := reads[q.asked[0]]
+			q.text, q.args, q.many = first.statement.ForMany(first.args).Text(sqldb.Postgres), sqldb.Arrays(rows[q]), true
+		}
+	}
+	return out
+}
+
+func (q *question) read(results pgx.BatchResults, reads []post, answers []answer) error {
+	rows, err := results.Query()
+	if err != nil {
+		return err
+	}
+	for rows.Next() {
+		i, scan := q.asked[0], rows.Scan
+		if q.many {
+			i = q.asked[binary.BigEndian.Uint64(rows.RawValues()[0])-1]
+			scan = func(dest ...any) error { return rows.Scan(append([]any{nil}, dest...)...) }
+		}
+		if answers[i].err == nil && answers[i].panicked == nil {
+			answers[i] = reads[i].row(scan)
+		}
+	}
+	rows.Close()
+	return rows.Err()
 }

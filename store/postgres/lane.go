@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/store/internal/group"
@@ -85,6 +86,11 @@ var errAway = errors.New("the database is away")
 // nothing happened.
 func (l *lane) alone(m *group.Member) error {
 	var err error
+	defer func() {
+		if l.conn != nil {
+			l.conn.locks = false
+		}
+	}()
 	for attempt, losses := 0, 0; attempt < mostAttempts && losses < mostLosses; attempt++ {
 		var gone, repeat bool
 		if gone, repeat, err = l.tryAlone(m); gone {
@@ -93,6 +99,7 @@ func (l *lane) alone(m *group.Member) error {
 		if !repeat {
 			break
 		}
+		l.conn.locks = l.conn.locks || errors.Is(err, sqldb.ErrStreamMoved)
 		if l.conn.lost {
 			losses++
 		}
@@ -113,21 +120,28 @@ func (l *lane) tryAlone(m *group.Member) (gone, repeat bool, err error) {
 		c.rollback()
 		return false, again(err) || c.lost, err
 	}
+	c.holds = true
 	attempt := m.Turn(c, now)
+	c.holds = false
 	if attempt.Gone || attempt.Err != nil || c.broken != nil {
 		fault := c.broken
 		c.rollback()
 		if attempt.Err == nil {
 			attempt.Err = fault
 		}
-		return attempt.Gone, fault != nil && (again(fault) || c.lost || errors.Is(attempt.Err, sqldb.ErrStreamMoved)), attempt.Err
+		return attempt.Gone, fault != nil && l.repeats(fault, attempt.Err), attempt.Err
 	}
 	if !c.wrote {
 		c.rollback()
 		return false, false, nil
 	}
-	err = l.commit()
-	return false, errors.Is(err, errUndone), err
+	err = l.commit(c.held)
+	return false, errors.Is(err, errUndone) || c.broken != nil && l.repeats(c.broken, err), err
+}
+
+// repeats: nothing is wrong with the transaction, only with the moment.
+func (l *lane) repeats(fault, err error) bool {
+	return l.store.db.Heads.Moved(err) || again(fault) || l.conn.lost
 }
 
 // together is a transaction with many members: their functions run at the same time, their reads go out together round by round, their
@@ -180,54 +194,74 @@ func (l *lane) tryTogether(members []*group.Member) ([]*seat, error) {
 	}
 	g := newGathering(c, members)
 	g.run(now)
-	var writes []sqldb.Write
+	var writes [][]sqldb.Write
 	for _, s := range g.seats {
-		if s.attempt.Err == nil && !s.alone {
-			writes = append(writes, s.writes...)
+		if s.attempt.Err == nil && !s.alone && len(s.writes) > 0 {
+			writes = append(writes, s.writes)
 		}
 	}
-	if c.broken != nil || c.Apply(writes) != nil {
+	if c.broken != nil || len(writes) == 0 {
+		broken := c.broken
 		c.rollback()
-		return g.seats, errUndone
-	}
-	if !c.wrote {
-		c.rollback()
+		if broken != nil {
+			return g.seats, errUndone
+		}
 		return g.seats, nil
 	}
-	return g.seats, l.commit()
+	err = l.commit(sqldb.Merge(writes))
+	if c.broken != nil {
+		err = errUndone
+	}
+	return g.seats, err
 }
 
 // errUndone says for certain that a commit did not happen: the same may be done again.
 var errUndone = errors.New("the commit did not happen")
 
-// commit writes a nonce and commits. If the connection is lost meanwhile, the nonce tells what became of it.
-func (l *lane) commit() error {
+// commit sends the writes, a nonce and COMMIT in one round trip. A write that does not do what it must fails, and then nothing behind it happens:
+// the connection's broken says so. If the connection is lost meanwhile, the nonce tells what became of it.
+func (l *lane) commit(writes []sqldb.Write) error {
 	id := make([]byte, 16)
 	rand.Read(id)
 	nonce := hex.EncodeToString(id)
 	c := l.conn
-	c.tell("COMMIT")
+	c.held = nil
 	batch := &pgx.Batch{}
+	for i := range writes {
+		s, args := writes[i].Statement, writes[i].Args
+		if guarded := s.Guarded(); guarded != nil && writes[i].Want != sqldb.Any {
+			s, args = guarded, append(slices.Clip(args), writes[i].Want)
+		}
+		c.tell(s.Text(sqldb.Postgres))
+		batch.Queue(s.Text(sqldb.Postgres), args...)
+	}
+	c.tell("COMMIT")
 	batch.Queue(noteCommit, nonce)
 	batch.Queue("COMMIT")
 	results := c.pg.SendBatch(c.ctx, batch)
-	_, err := results.Exec()
+	var tag pgconn.CommandTag
+	var err error
+	done := 0
+	for ; done < batch.Len() && err == nil; done++ {
+		tag, err = results.Exec()
+	}
 	if err == nil {
-		tag, cerr := results.Exec()
-		if err = cerr; err == nil {
-			if err = checkCommit(tag); err == nil {
-				results.Close()
-				return nil
-			}
-		}
+		err = checkCommit(tag)
 	}
 	results.Close()
-	if !c.pg.IsClosed() && sqlState(err) != "" {
+	switch {
+	case err == nil:
+		return nil
+	case c.pg.IsClosed() || sqlState(err) == "":
+		c.lost = true
+		return l.settle(nonce, err)
+	case done <= len(writes):
+		err = c.refused(&writes[done-1], err)
 		c.rollback()
-		return marked{explain("commit", err), errUndone}
+		return err
 	}
-	c.lost = true
-	return l.settle(nonce, err)
+	c.rollback()
+	return marked{explain("commit", err), errUndone}
 }
 
 const (

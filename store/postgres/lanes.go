@@ -80,34 +80,51 @@ func (l *lanes) next() []*group.Member {
 // mostRows of a group: the server's table of locks has room for some thousands, and others need it too.
 const mostRows = 256
 
-// pick takes from the front what fits together. A row that somebody left behind waits for is off limits for those behind: nobody is overtaken
-// on a row that it wants.
+// Of those who are patient a group takes a few, and fewer still when others are in it: they wait for its commit too.
+const (
+	fewPatient  = 8
+	leastBeside = 2
+)
+
+// pick takes from the front what fits together, the patient last. A row that somebody left behind waits for is off limits for those behind: nobody
+// is overtaken on a row that it wants, unless it is patient.
 func (l *lanes) pick() []*group.Member {
 	var picked []*group.Member
 	wanted := map[int64]bool{}
-	rows := 0
-	rest := l.queue[:0]
-	for _, m := range l.queue {
-		alone := len(m.Rows) == 0
-		fits := len(picked) == 0 || !alone && len(picked) < l.store.options.MaxGroup && len(picked[0].Rows) > 0 && rows+len(m.Rows) <= mostRows
-		if !fits || slices.ContainsFunc(m.Rows, func(r int64) bool { return l.busy[r] || wanted[r] }) {
-			rest = append(rest, m)
-			for _, r := range m.Rows {
-				wanted[r] = true
+	rows, most := 0, l.store.options.MaxGroup
+	for _, patient := range []bool{false, true} {
+		if patient && len(picked) > 0 {
+			most = min(most, len(picked)+leastBeside)
+		} else if patient {
+			most = min(most, fewPatient)
+		}
+		rest := l.queue[:0]
+		for _, m := range l.queue {
+			if m.Patient != patient {
+				rest = append(rest, m)
+				continue
 			}
-			continue
+			alone := len(m.Rows) == 0
+			fits := len(picked) == 0 || !alone && len(picked) < most && len(picked[0].Rows) > 0 && rows+len(m.Rows) <= mostRows
+			if !fits || slices.ContainsFunc(m.Rows, func(r int64) bool { return l.busy[r] || wanted[r] }) {
+				rest = append(rest, m)
+				for _, r := range m.Rows {
+					wanted[r] = true
+				}
+				continue
+			}
+			if !m.Take() {
+				continue // its caller gave up
+			}
+			for _, r := range m.Rows {
+				l.busy[r] = true
+			}
+			rows += len(m.Rows)
+			picked = append(picked, m)
 		}
-		if !m.Take() {
-			continue // its caller gave up
-		}
-		for _, r := range m.Rows {
-			l.busy[r] = true
-		}
-		rows += len(m.Rows)
-		picked = append(picked, m)
+		clear(l.queue[len(rest):])
+		l.queue = rest
 	}
-	clear(l.queue[len(rest):])
-	l.queue = rest
 	return picked
 }
 
@@ -133,15 +150,17 @@ func (s *Store) Update(ctx context.Context, tenant holdshort.TenantID, fn func(s
 		return err
 	}
 	run, committed := s.db.Member(tenant, fn)
-	err := s.lanes.submit(ctx, group.NewMember(run, s.numbers(tenant, rows)...))
+	m := group.NewMember(run, s.numbers(tenant, rows)...)
+	m.Patient = store.IsPatient(ctx)
+	err := s.lanes.submit(ctx, m)
 	if err == nil {
 		committed()
 	}
 	return err
 }
 
-// Exclusive is a transaction that shares its commit with nobody.
-func (s *Store) Exclusive(ctx context.Context, fn func(conn sqldb.Conn, now time.Time) error) error {
+// Transact is a transaction that shares its commit with nobody.
+func (s *Store) Transact(ctx context.Context, fn func(conn sqldb.Conn, now time.Time) error) error {
 	return s.lanes.submit(ctx, group.NewMember(fn))
 }
 

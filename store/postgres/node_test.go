@@ -170,7 +170,11 @@ func TestFenceHoldsTheRun(t *testing.T) {
 	fenced := make(chan error, 1)
 	go func() {
 		fenced <- d.store.Update(ctx, "acme", func(tx store.Tx) error {
-			return errors.Join(tx.FenceRun("run_1", 1), tx.AddJournal(holdshort.JournalEntry{RunID: "run_1", Key: "k", Kind: "step"}))
+			if err := errors.Join(tx.FenceRun("run_1", 1), tx.AddJournal(holdshort.JournalEntry{RunID: "run_1", Key: "k", Kind: "step"})); err != nil {
+				return err
+			}
+			_, err := tx.Run("run_1") // the fence goes out first: else it would go with the COMMIT
+			return err
 		})
 	}()
 	<-reached

@@ -5,6 +5,7 @@ package postgres
 import (
 	"context"
 	"log/slog"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -34,7 +35,8 @@ type Options struct {
 	NoMigrate bool
 	// MaxGroup is how many transactions share a commit at most; 1 means none does. Default: 256.
 	MaxGroup int
-	// Lanes is how many connections commit at once. Default: 4.
+	// Lanes is how many connections commit at once. More than one hides the way to the server; fewer share more. Default: 4, or 2 where there are
+	// no more processors.
 	Lanes int
 	// Readers is how many views run at once. Default: 4.
 	Readers int
@@ -58,7 +60,7 @@ func (o Options) withDefaults() Options {
 		o.MaxGroup = 256
 	}
 	if o.Lanes <= 0 {
-		o.Lanes = 4
+		o.Lanes = min(4, max(2, runtime.NumCPU()))
 	}
 	if o.Readers <= 0 {
 		o.Readers = 4
@@ -123,6 +125,7 @@ func (s *Store) configure(url string) error {
 		"synchronous_commit":                  "on",
 		"default_transaction_isolation":       "read committed",
 		"timezone":                            "UTC",
+		"jit":                                 "off", // compiling takes longer than anything that is asked here
 		"statement_timeout":                   milliseconds(s.options.Patience),
 		"lock_timeout":                        milliseconds(s.options.Patience * 2 / 3),
 		"idle_in_transaction_session_timeout": milliseconds(2 * s.options.Patience),
@@ -135,6 +138,12 @@ func (s *Store) configure(url string) error {
 		config.ConnConfig.RuntimeParams[name] = value
 	}
 	s.config = config.ConnConfig.Copy()
+	// Those who write find rows by their keys, however small a table was when the server made its plan, or however large it thinks a group is: so
+	// one plan is good for ever, and need not be made again for every group.
+	s.config.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
+	for _, way := range []string{"enable_seqscan", "enable_hashjoin", "enable_mergejoin"} {
+		s.config.RuntimeParams[way] = "off"
+	}
 	s.pool, err = pgxpool.NewWithConfig(context.Background(), config)
 	return err
 }
@@ -168,6 +177,7 @@ func (s *Store) open(ctx context.Context) error {
 	if err := s.identify(conn); err != nil {
 		return err
 	}
+	s.db.Heads = sqldb.NewHeads(true)
 	s.bell = newBell(s)
 	s.bell.start()
 	s.lanes = newLanes(s)
@@ -222,6 +232,9 @@ func (s *Store) Wake() store.Wake { return s.bell }
 
 // Durable is true: every commit waits for the write-ahead log.
 func (s *Store) Durable() bool { return true }
+
+// Exclusive is false: many nodes share the database.
+func (s *Store) Exclusive() bool { return false }
 
 // Keyring signs and verifies decisions.
 func (s *Store) Keyring() *holdshort.Keyring { return s.db.Keyring }

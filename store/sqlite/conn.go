@@ -2,22 +2,16 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
-	"net/url"
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/store/internal/sqldb"
-
-	_ "modernc.org/sqlite"
 )
 
 // conn is one connection with its prepared statements. It is used by one goroutine at a time.
 type conn struct {
-	db          *sql.DB
-	sql         *sql.Conn
-	prepared    []*sql.Stmt
+	handle      *handle
+	prepared    []*prepared
 	ctx         context.Context // Background for the writer: no statement of a group sees a caller's
 	broken      error           // the transaction may be gone: nothing more may be said in it
 	onStatement func(string)
@@ -26,35 +20,29 @@ type conn struct {
 var _ sqldb.Script = (*conn)(nil)
 
 // dial opens a connection. The busy timeout comes first: setting the journal mode may have to wait.
-func dial(ctx context.Context, path string, o Options, readOnly bool) (*conn, error) {
+func dial(path string, o Options, readOnly bool) (*conn, error) {
 	pragmas := []string{"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "wal_autocheckpoint(4000)", "cache_size(-16384)", "temp_store(MEMORY)",
 		"foreign_keys(0)", "journal_size_limit(67108864)",
 		"secure_delete(1)"} // what was erased must not stand in free pages
-	query := url.Values{}
 	if readOnly {
 		pragmas = []string{"busy_timeout(10000)", "query_only(1)", "cache_size(-8192)", "temp_store(MEMORY)"}
 	}
 	if o.relaxed {
 		pragmas = append(pragmas, "synchronous(OFF)")
 	}
-	for _, p := range pragmas {
-		query.Add("_pragma", p)
-	}
-	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+query.Encode())
+	handle, err := openHandle(path)
 	if err != nil {
-		return nil, err
+		return nil, explain("open "+path, err)
 	}
-	db.SetMaxOpenConns(1)
-	c := &conn{db: db, ctx: context.Background()}
+	c := &conn{handle: handle, ctx: context.Background()}
+	for _, p := range pragmas {
+		if err := handle.exec("PRAGMA " + p); err != nil {
+			c.close()
+			return nil, explain("open "+path, err)
+		}
+	}
 	if !readOnly {
 		c.onStatement = o.OnStatement
-	}
-	if c.sql, err = db.Conn(ctx); err == nil {
-		err = c.sql.PingContext(ctx)
-	}
-	if err != nil {
-		db.Close()
-		return nil, explain("open "+path, err)
 	}
 	return c, nil
 }
@@ -62,10 +50,10 @@ func dial(ctx context.Context, path string, o Options, readOnly bool) (*conn, er
 func (c *conn) close() error {
 	for _, s := range c.prepared {
 		if s != nil {
-			s.Close()
+			s.close()
 		}
 	}
-	return errors.Join(c.sql.Close(), c.db.Close())
+	return c.handle.close()
 }
 
 // Exec runs a text that is not prepared: migrations.
@@ -73,8 +61,7 @@ func (c *conn) Exec(text string) error {
 	if c.onStatement != nil {
 		c.onStatement(text)
 	}
-	_, err := c.sql.ExecContext(context.Background(), text)
-	return err
+	return c.handle.exec(text)
 }
 
 // control runs BEGIN and its kin, prepared: a group says them for every member.
@@ -84,7 +71,7 @@ func (c *conn) control(s *sqldb.Statement) error {
 	}
 	p, err := c.prepare(s)
 	if err == nil {
-		_, err = p.ExecContext(context.Background())
+		err = p.run(context.Background(), nil, nil)
 	}
 	return err
 }
@@ -99,14 +86,14 @@ var (
 	rollbackTo = sqldb.Text("ROLLBACK TO member")
 )
 
-func (c *conn) prepare(s *sqldb.Statement) (*sql.Stmt, error) {
+func (c *conn) prepare(s *sqldb.Statement) (*prepared, error) {
 	for len(c.prepared) <= s.Number {
-		c.prepared = append(c.prepared, make([]*sql.Stmt, max(sqldb.Statements()-len(c.prepared), 1))...)
+		c.prepared = append(c.prepared, make([]*prepared, max(sqldb.Statements()-len(c.prepared), 1))...)
 	}
 	if p := c.prepared[s.Number]; p != nil {
 		return p, nil
 	}
-	p, err := c.sql.PrepareContext(context.Background(), s.Text(sqldb.SQLite))
+	p, err := c.handle.prepare(s.Text(sqldb.SQLite))
 	if err != nil {
 		return nil, fmt.Errorf("prepare %q: %w", s.Text(sqldb.SQLite), err)
 	}
@@ -125,20 +112,15 @@ func (c *conn) Query(s *sqldb.Statement, args []any, each func(scan func(...any)
 	if err != nil {
 		return c.fail("query", err)
 	}
-	rows, err := p.QueryContext(c.ctx, args...)
-	if err != nil {
+	var faulty error // an error of each is the row's, not the connection's
+	err = p.run(c.ctx, args, func(scan func(...any) error) error {
+		faulty = each(scan)
+		return faulty
+	})
+	if err != nil && faulty == nil {
 		return c.fail("query", err)
 	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := each(rows.Scan); err != nil {
-			return err
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return c.fail("query", err)
-	}
-	return nil
+	return err
 }
 
 func (c *conn) Apply(writes []sqldb.Write) error {
@@ -169,18 +151,13 @@ func (c *conn) apply(w *sqldb.Write) error {
 	if err != nil {
 		return c.fail("write", err)
 	}
-	result, err := p.ExecContext(c.ctx, w.Args...)
-	if err != nil {
+	if err := p.run(c.ctx, w.Args, nil); err != nil {
 		if isTaken(err) {
 			return w.Failed(holdshort.Duplicate, err) // only this statement was undone: the transaction stands
 		}
 		return c.fail("write", err)
 	}
-	n, err := result.RowsAffected()
-	if err != nil {
-		return c.fail("write", err)
-	}
-	return w.Check(n)
+	return w.Check(c.handle.changes())
 }
 
 // fail remembers an error after which the transaction may be rolled back already: a later statement would commit by itself.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/holdshort/holdshort"
 
-	driver "modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
 )
 
@@ -18,11 +17,11 @@ func explain(op string, err error) error {
 		return err
 	}
 	e := &holdshort.Error{Code: holdshort.StoreUnavailable, Op: op, Message: "the database does not answer", Err: err, Hint: "try again; if it goes on, run holdshort doctor"}
-	var fault *driver.Error
+	var fault *failure
 	if !errors.As(err, &fault) {
 		return e
 	}
-	switch fault.Code() & 0xff {
+	switch fault.code & 0xff {
 	case lib.SQLITE_FULL:
 		e.Code, e.Message, e.Hint = holdshort.StoreFull, "no room on the disk: nothing was written", "free some room; what was acknowledged is safe"
 	case lib.SQLITE_READONLY:
@@ -47,8 +46,8 @@ func explain(op string, err error) error {
 
 // lostCommit: a disk that fails in the middle of a commit may have kept it. Everything before it is definite: nothing was written.
 func lostCommit(err error) error {
-	var fault *driver.Error
-	if errors.As(err, &fault) && fault.Code()&0xff == lib.SQLITE_IOERR {
+	var fault *failure
+	if errors.As(err, &fault) && fault.code&0xff == lib.SQLITE_IOERR {
 		return &holdshort.Error{Code: holdshort.OutcomeUnknown, Op: "commit", Message: "the disk failed: whether it was written shows only when the store is opened again", Err: err,
 			Hint: "check the disk, restart, and look before you repeat it"}
 	}
@@ -58,10 +57,10 @@ func lostCommit(err error) error {
 func (s *Store) explain(err error) error { return explain("open "+s.path, err) }
 
 func isTaken(err error) bool {
-	var fault *driver.Error
+	var fault *failure
 	if !errors.As(err, &fault) {
 		return false
 	}
-	code := fault.Code()
+	code := fault.code
 	return code == lib.SQLITE_CONSTRAINT_UNIQUE || code == lib.SQLITE_CONSTRAINT_PRIMARYKEY || code == lib.SQLITE_CONSTRAINT_ROWID
 }

@@ -29,7 +29,7 @@ func (s *Store) open(ctx context.Context) error {
 	if f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE, 0o600); err == nil {
 		f.Close()
 	}
-	conn, err := dial(ctx, s.path, s.options, false)
+	conn, err := dial(s.path, s.options, false)
 	if err != nil {
 		return err
 	}
@@ -47,6 +47,7 @@ func (s *Store) open(ctx context.Context) error {
 		return err
 	}
 	s.readers = newReaders(s, s.options.Readers)
+	s.drafters, s.names, s.db.Heads = newReaders(s, drafters), newNames(), sqldb.NewHeads(false)
 	s.writer.start()
 	return nil
 }

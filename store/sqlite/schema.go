@@ -16,7 +16,7 @@ func Schema(ctx context.Context, path string) (store.Schema, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return sqldb.SchemaState{Pending: known}.Public(), nil
 	}
-	conn, err := dial(ctx, path, Options{}, true)
+	conn, err := dial(path, Options{}, true)
 	if err != nil {
 		return store.Schema{}, err
 	}

@@ -72,7 +72,9 @@ type Store struct {
 	path     string
 	lock     *fileLock
 	writer   *writer
-	readers  *readers
+	readers  *readers // views
+	drafters *readers // the functions of transactions
+	names    *names
 	hub      wake.Hub
 	clock    sqldb.Clock
 	readOnly bool
@@ -145,6 +147,9 @@ func (s *Store) Wake() store.Wake { return &s.hub }
 // Durable is true except for a temporary store.
 func (s *Store) Durable() bool { return !s.options.relaxed }
 
+// Exclusive is true for whoever holds the file lock; a store that was opened for reading does not.
+func (s *Store) Exclusive() bool { return !s.readOnly }
+
 // Keyring signs and verifies decisions.
 func (s *Store) Keyring() *holdshort.Keyring { return s.db.Keyring }
 
@@ -159,8 +164,10 @@ func (s *Store) Close() error {
 	if s.writer != nil && s.writer.stop() {
 		s.saveMark()
 	}
-	if s.readers != nil {
-		s.readers.close()
+	for _, r := range []*readers{s.readers, s.drafters} {
+		if r != nil {
+			r.close()
+		}
 	}
 	var err error
 	if s.writer != nil {

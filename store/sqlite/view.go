@@ -19,6 +19,9 @@ type readers struct {
 	closed bool
 }
 
+// drafters is how many functions read at once: they never wait for views, which may take long.
+const drafters = 4
+
 func newReaders(s *Store, n int) *readers { return &readers{store: s, tokens: make(chan struct{}, n)} }
 
 func (r *readers) take(ctx context.Context) (*conn, error) {
@@ -38,7 +41,7 @@ func (r *readers) take(ctx context.Context) (*conn, error) {
 		r.idle = r.idle[:n-1]
 		return c, nil
 	}
-	c, err := dial(ctx, r.store.path, r.store.options, true)
+	c, err := dial(r.store.path, r.store.options, true)
 	if err != nil {
 		<-r.tokens
 	}
@@ -99,8 +102,8 @@ func (s *Store) Vitals(ctx context.Context, h *store.Health) error {
 	}
 	defer s.readers.give(c)
 	var pages, size int64
-	for text, into := range map[string]any{"SELECT 'SQLite ' || sqlite_version()": &h.Server, "PRAGMA page_count": &pages, "PRAGMA page_size": &size} {
-		if err := c.sql.QueryRowContext(ctx, text).Scan(into); err != nil {
+	for s, into := range map[*sqldb.Statement]any{libraryVersion: &h.Server, pageCount: &pages, pageSize: &size} {
+		if err := c.one(ctx, s, into); err != nil {
 			return explain("ask for the database's health", err)
 		}
 	}
@@ -119,11 +122,25 @@ func (s *Store) Check(ctx context.Context) error {
 	}
 	defer s.readers.give(c)
 	var verdict string
-	if err := c.sql.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&verdict); err != nil {
+	if err := c.one(ctx, quickCheck, &verdict); err != nil {
 		return explain("check the file", err)
 	}
 	if verdict != "ok" {
 		return &holdshort.Error{Code: holdshort.SchemaCorrupt, Op: "check " + s.path, Message: verdict, Hint: "restore a backup; keep the damaged file for a look"}
 	}
 	return nil
+}
+
+var (
+	libraryVersion = sqldb.Text("SELECT 'SQLite ' || sqlite_version()")
+	pageCount      = sqldb.Text("PRAGMA page_count")
+	pageSize       = sqldb.Text("PRAGMA page_size")
+	quickCheck     = sqldb.Text("PRAGMA quick_check(1)")
+)
+
+// one reads a single value, outside a transaction.
+func (c *conn) one(ctx context.Context, s *sqldb.Statement, into any) error {
+	c.broken, c.ctx = nil, ctx
+	defer func() { c.ctx = context.Background() }()
+	return c.Query(s, nil, func(scan func(...any) error) error { return scan(into) })
 }

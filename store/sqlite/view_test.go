@@ -13,6 +13,7 @@ import (
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/store"
+	"github.com/holdshort/holdshort/store/internal/sqldb"
 )
 
 // TestSlowViews: views that take their time hold up no writer, also when the mark is to be saved meanwhile.
@@ -89,7 +90,7 @@ func TestDurability(t *testing.T) {
 	f := newFile(t, Options{})
 	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "0"} {
 		var got string
-		if err := f.store.writer.conn.sql.QueryRowContext(context.Background(), "PRAGMA "+pragma).Scan(&got); err != nil || got != want {
+		if err := f.store.writer.conn.one(context.Background(), sqldb.Text("PRAGMA "+pragma), &got); err != nil || got != want {
 			t.Errorf("%s is %s (%v), want %s", pragma, got, err, want)
 		}
 	}

@@ -130,7 +130,7 @@ func testCanceled(t *testing.T, d Driver) {
 		var cancels []context.CancelFunc
 		var members []member
 		var places []place
-		for i := range 6 { // whoever comes first cancels all the others, who are taken but have not begun
+		for i := range 6 { // whoever comes first cancels all the others, who have not begun
 			ctx, cancel := context.WithCancel(context.Background())
 			cancels = append(cancels, cancel)
 			p := newPlace()
@@ -147,10 +147,19 @@ func testCanceled(t *testing.T, d Driver) {
 				return p.write(tx)
 			}})
 		}
+		begun := 0
 		for i, e := range b.gather(g, members).finish() {
-			if left := places[i].left(b); e.err != nil || left != 5 {
+			left := places[i].left(b)
+			if errors.Is(e.err, context.Canceled) && e.runs == 0 && left == 0 {
+				continue // it was not taken yet
+			}
+			begun++
+			if e.err != nil || left != 5 {
 				b.Errorf("member %d: got %v and %d of 5 rows, want the truth: it was committed", i, e.err, left)
 			}
+		}
+		if begun == 0 {
+			b.Error("nobody began: the test shows nothing")
 		}
 	})
 	t.Run("a view", func(t *testing.T) {

@@ -77,6 +77,8 @@ func testClaimRuns(t *testing.T, d Driver) {
 	t.Run("never two at once", func(t *testing.T) { testClaimers(&bed{t, b2.db}) })
 	b3 := open(t, d, Options{})
 	t.Run("only versions that the node has", func(t *testing.T) { testVersions(&bed{t, b3.db}) })
+	b4 := open(t, d, Options{})
+	t.Run("what a dead process left", func(t *testing.T) { testAbandoned(&bed{t, b4.db}) })
 	t.Run("all or nothing", func(t *testing.T) { testFailedClaim(&bed{t, b3.db}) })
 }
 

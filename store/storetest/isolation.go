@@ -133,6 +133,10 @@ func (w *twins) reads() map[string]func(store.ReadTx) (any, error) {
 			r, err := tx.Replay("scope", string(w.run.ID))
 			return string(r.Answer), err
 		},
+		"Counter": func(tx store.ReadTx) (any, error) {
+			n, err := tx.Counter(string(w.run.ID))
+			return map[int64]string{counted[acme]: "of acme", counted[rival]: "of rival", counted[acme] + counted[rival]: "of acme and of rival"}[n], err
+		},
 		"Events": func(tx store.ReadTx) (any, error) { return tx.Events(store.EventQuery{}) },
 		"Body": func(tx store.ReadTx) (any, error) {
 			own, err := tx.Body(w.digest[tx.Tenant()])
@@ -185,8 +189,9 @@ func (w *twins) writes() map[string]func(store.Tx) error {
 			later.DueAt = tx.Now().Add(time.Hour)
 			return tx.SetTimer(later)
 		},
-		"DropTimer": func(tx store.Tx) error { return tx.DropTimer(w.timer.Kind, w.timer.Subject, w.timer.Key) },
-		"AddEvent":  func(tx store.Tx) error { return tx.AddEvent(holdshort.Event{Type: "run.waiting", Run: w.run.ID}) },
+		"DropTimer":  func(tx store.Tx) error { return tx.DropTimer(w.timer.Kind, w.timer.Subject, w.timer.Key) },
+		"AddCounter": func(tx store.Tx) error { return tx.AddCounter(string(w.run.ID), 1) },
+		"AddEvent":   func(tx store.Tx) error { return tx.AddEvent(holdshort.Event{Type: "run.waiting", Run: w.run.ID}) },
 		"AddBody": func(tx store.Tx) error {
 			_, err := tx.AddBody(w.session.ID, w.run.ID, []byte("another"))
 			return err

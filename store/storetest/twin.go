@@ -46,6 +46,9 @@ func newTwins(at time.Time) *twins {
 	return w
 }
 
+// counted is what a tenant adds to its counter: the sum would be another number.
+var counted = map[holdshort.TenantID]int64{acme: 4, rival: 5}
+
 // write stores them for a tenant; each carries the tenant's name.
 func (w *twins) write(tx store.Tx) error {
 	mark := "of " + string(tx.Tenant())
@@ -58,7 +61,7 @@ func (w *twins) write(tx store.Tx) error {
 	digest, err := tx.AddBody(w.session.ID, w.run.ID, []byte(mark))
 	w.digest[tx.Tenant()] = digest
 	return firstError(err, tx.PutSession(session), tx.PutMessage(message), tx.PutRun(run), tx.PutRequest(request), tx.AddDecision(decision), tx.AddVote(vote),
-		tx.PutOperation(operation), tx.PutDelivery(delivery), tx.PutInbound(inbound), tx.AddJournal(entry), tx.AddReplay(replay), tx.SetTimer(w.timer),
+		tx.PutOperation(operation), tx.PutDelivery(delivery), tx.PutInbound(inbound), tx.AddJournal(entry), tx.AddReplay(replay), tx.SetTimer(w.timer), tx.AddCounter(string(w.run.ID), counted[tx.Tenant()]),
 		tx.UseDecision(w.decision.ID, "call", mark),
 		tx.AddEvent(holdshort.Event{Type: "run.created", Run: run.ID, Session: session.ID, Actor: mark}),
 		tx.AddEvent(holdshort.Event{Type: "access.denied", Actor: mark}))

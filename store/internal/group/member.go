@@ -14,17 +14,18 @@ import (
 // Member is one transaction on its way to a commit. Its function runs in its caller's goroutine whenever the committer gives it a turn, so a
 // panic unwinds the caller and nobody else; the caller is let go only by Answer.
 type Member struct {
-	Rows []int64 // what it is going to write, as lock numbers; none: it goes alone
+	Rows    []int64 // what it is going to write, as lock numbers; none: it goes alone
+	Patient bool    // it lets others go first
 
 	run   func(conn sqldb.Conn, now time.Time) error
 	taken atomic.Bool // by the committer, or by a caller who gave up waiting
 	turns chan turn
-	ends  chan Attempt
 }
 
 type turn struct {
 	conn     sqldb.Conn
 	now      time.Time
+	ended    func(Attempt)
 	answered bool
 	answer   error
 }
@@ -37,7 +38,7 @@ type Attempt struct {
 
 // NewMember makes a member that runs fn.
 func NewMember(fn func(conn sqldb.Conn, now time.Time) error, rows ...int64) *Member {
-	return &Member{Rows: rows, run: fn, turns: make(chan turn, 1), ends: make(chan Attempt, 1)}
+	return &Member{Rows: rows, run: fn, turns: make(chan turn, 1)}
 }
 
 // Wait is the caller's side: it runs the function when asked to and returns the answer. A context that ends before the member was taken
@@ -65,7 +66,7 @@ var errGone = errors.New("the transaction's function did not return")
 
 func (m *Member) attempt(t turn) {
 	result := Attempt{Err: errGone, Gone: true}
-	defer func() { m.ends <- result }() // also when the function panics
+	defer func() { t.ended(result) }() // also when the function panics
 	err := m.run(t.conn, t.now)
 	result = Attempt{Err: err}
 }
@@ -73,16 +74,16 @@ func (m *Member) attempt(t turn) {
 // Take claims the member; whoever gets true owns it.
 func (m *Member) Take() bool { return m.taken.CompareAndSwap(false, true) }
 
-// Start gives the member a turn; End waits for how it went.
-func (m *Member) Start(conn sqldb.Conn, now time.Time) { m.turns <- turn{conn: conn, now: now} }
+// Start gives the member a turn; its goroutine tells ended how it went.
+func (m *Member) Start(conn sqldb.Conn, now time.Time, ended func(Attempt)) {
+	m.turns <- turn{conn: conn, now: now, ended: ended}
+}
 
-// End waits for the turn to be over.
-func (m *Member) End() Attempt { return <-m.ends }
-
-// Turn is Start and End.
+// Turn gives the member a turn and waits for its end.
 func (m *Member) Turn(conn sqldb.Conn, now time.Time) Attempt {
-	m.Start(conn, now)
-	return m.End()
+	ends := make(chan Attempt, 1)
+	m.Start(conn, now, func(a Attempt) { ends <- a })
+	return <-ends
 }
 
 // Answer lets the caller go.

@@ -6,23 +6,43 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/store"
 )
 
+// encoder writes JSON as it is: json.Marshal would write < > & inside raw arguments in another way than they were hashed.
+type encoder struct {
+	*json.Encoder
+	buffer bytes.Buffer
+}
+
+var encoders = sync.Pool{New: func() any {
+	e := &encoder{}
+	e.Encoder = json.NewEncoder(&e.buffer)
+	e.SetEscapeHTML(false)
+	return e
+}}
+
+// done gives it back; one that wrote much is not kept.
+func (e *encoder) done() {
+	if e.buffer.Cap() <= 64<<10 {
+		e.buffer.Reset()
+		encoders.Put(e)
+	}
+}
+
 // encode turns a noun's payload into what is stored. The place binds it to its row.
 func (tx *Tx) encode(noun, id string, payload any) ([]byte, error) {
-	// Not json.Marshal: it would write < > & inside raw arguments in another way than they were hashed.
-	var buffer bytes.Buffer
-	encoder := json.NewEncoder(&buffer)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(payload); err != nil {
+	e := encoders.Get().(*encoder)
+	defer e.done()
+	if err := e.Encode(payload); err != nil {
 		return nil, tx.refuse(&holdshort.Error{Code: holdshort.Invalid, Op: "store " + noun + " " + clip(id), Message: "its payload is not valid JSON", Err: err,
 			Hint: "send JSON values only: no NaN, no infinity, no broken raw messages"})
 	}
-	raw := bytes.TrimSuffix(buffer.Bytes(), []byte{'\n'})
+	raw := bytes.Clone(bytes.TrimSuffix(e.buffer.Bytes(), []byte{'\n'}))
 	// The encoder writes this escape for broken UTF-8 and hardly ever else: only then is it worth a look at every text.
 	if bytes.Contains(raw, []byte(`\ufffd`)) && !validTexts(reflect.ValueOf(payload)) {
 		return nil, tx.refuse(&holdshort.Error{Code: holdshort.Invalid, Op: "store " + noun + " " + clip(id), Message: "a text in it is not UTF-8",

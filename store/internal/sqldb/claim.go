@@ -14,6 +14,7 @@ import (
 // locks those that are still free, skipping what another node has just locked, and hands them out in one transaction.
 type claim[T any] struct {
 	table, columns, ready string // ready: the condition on a free row
+	readyArgs             []any  // of ready, behind the times
 	times                 int    // how often ready names the time; a lease of more than a day is one that a wrong clock gave
 	filter                string // what this node can take
 	order                 string
@@ -40,7 +41,7 @@ func (c claim[T]) take(ctx context.Context, db *DB, fn func(store.Tx, T) error) 
 		return 0, err // most looks find nothing: they must not cost a write transaction
 	}
 	claimed := 0
-	err = db.Backend.Exclusive(ctx, func(conn Conn, now time.Time) error {
+	err = db.Backend.Transact(ctx, func(conn Conn, now time.Time) error {
 		claimed = 0
 		names, err := c.candidates(conn, now)
 		if err != nil || len(names) == 0 {
@@ -54,12 +55,13 @@ func (c claim[T]) take(ctx context.Context, db *DB, fn func(store.Tx, T) error) 
 	return claimed, nil
 }
 
-func (c claim[T]) moments(now time.Time) []any {
-	out := make([]any, c.times)
+// free gives the arguments of ready.
+func (c claim[T]) free(now time.Time) []any {
+	out := make([]any, c.times, c.times+len(c.readyArgs))
 	for i := range out {
 		out[i] = micros(now)
 	}
-	return out
+	return append(out, c.readyArgs...)
 }
 
 func (c claim[T]) candidates(conn Conn, now time.Time) ([]any, error) {
@@ -78,7 +80,7 @@ func (c claim[T]) candidates(conn Conn, now time.Time) ([]any, error) {
 		`SELECT tenant, id FROM (SELECT o.*, row_number() OVER (PARTITION BY o.tenant ORDER BY `+c.order+`) AS turn FROM tenants t CROSS JOIN LATERAL
 			(SELECT * FROM `+c.table+` o WHERE tenant = t.id AND `+condition+` ORDER BY `+c.order+` LIMIT ?) o) AS ready ORDER BY turn, id LIMIT ?`)
 	var names []any
-	args := append(append(c.moments(now), c.args...), turns(c.limit, tenants), int64(c.limit))
+	args := append(append(c.free(now), c.args...), turns(c.limit, tenants), int64(c.limit))
 	err = q.read(s, args, func(scan func(...any) error) error {
 		var tenant, id string
 		err := scan(&tenant, &id)
@@ -107,7 +109,7 @@ func (c claim[T]) hand(db *DB, conn Conn, now time.Time, names []any, fn func(st
 		}
 	}()
 	var rows []found
-	err := conn.Query(s, append(c.moments(now), names...), func(scan func(...any) error) error {
+	err := conn.Query(s, append(c.free(now), names...), func(scan func(...any) error) error {
 		var tenant holdshort.TenantID
 		reader := &Tx{db: db}
 		row, id, err := c.scan(reader, func(dest ...any) error {
@@ -170,6 +172,14 @@ func (db *DB) ClaimRuns(ctx context.Context, want store.RunClaim, fn func(store.
 	if len(want.Flows) == 0 {
 		return 0, nil
 	}
+	free, owner := "lease_until <= ? OR lease_until > ? + 86400000000", []any(nil)
+	if want.Abandoned {
+		if !db.Backend.Exclusive() {
+			return 0, &holdshort.Error{Code: holdshort.Invalid, Op: "claim runs", Message: "other nodes may be at work on runs that look abandoned",
+				Hint: "wait until their leases end"}
+		}
+		free, owner = free+" OR status = 'running' AND lease_owner <> ?", []any{want.Owner}
+	}
 	var flows []string
 	var args []any
 	for _, f := range want.Flows {
@@ -178,7 +188,7 @@ func (db *DB) ClaimRuns(ctx context.Context, want store.RunClaim, fn func(store.
 	}
 	return claim[holdshort.Run]{
 		times: 2, table: "runs", columns: runColumns, order: "o.lease_until, o.id", limit: want.Limit,
-		ready:  "status IN ('queued', 'running') AND held_code = '' AND (lease_until <= ? OR lease_until > ? + 86400000000)",
+		ready: "status IN ('queued', 'running') AND held_code = '' AND (" + free + ")", readyArgs: owner,
 		filter: "(" + strings.Join(flows, " OR ") + ")", args: args,
 		scan: (*Tx).scanRun,
 		unreadable: func(tx *Tx, run holdshort.Run, id string) error {

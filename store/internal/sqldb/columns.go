@@ -1,16 +1,10 @@
 package sqldb
 
-import "strings"
-
 // puts makes the two statements of a noun: insert a new row, or compare and set an old one. Columns in once are written by the insert only.
 // Parameters: insert takes columns, once, tenant, id; update takes columns, tenant, id, revision.
 func puts(table string, columns, once []string) (insert, update *Statement) {
 	all := append(append(append([]string{}, columns...), once...), "tenant", "id")
-	insert = statement("INSERT INTO " + table + " (" + strings.Join(all, ", ") + ", revision) VALUES (" +
-		strings.Repeat("?, ", len(all)) + "1)")
-	update = statement("UPDATE " + table + " SET " + strings.Join(columns, " = ?, ") + " = ?, revision = revision + 1" +
-		" WHERE tenant = ? AND id = ? AND revision = ?")
-	return insert, update
+	return inserts(table, all, ", revision", ", 1", ""), updates(table, columns, []string{"tenant", "id", "revision"})
 }
 
 // put writes a noun's row: a new one when revision is 0, else compare-and-set.
@@ -19,8 +13,8 @@ func (tx *Tx) put(noun, id string, revision int64, insert, update *Statement, co
 	args = append(args, columns...)
 	if revision == 0 {
 		args = append(append(args, once...), string(tx.tenant), id)
-		return tx.write(Write{Statement: insert, Args: args, Want: 1, Taken: taken(noun, id)})
+		return tx.write(Write{Statement: insert, Args: args, Want: 1, Noun: noun, ID: id})
 	}
 	args = append(args, string(tx.tenant), id, revision)
-	return tx.write(Write{Statement: update, Args: args, Want: 1, Miss: stale(noun, id)})
+	return tx.write(Write{Statement: update, Args: args, Want: 1, Noun: noun, ID: id})
 }

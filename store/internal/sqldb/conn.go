@@ -10,14 +10,19 @@ type Conn interface {
 	Apply(writes []Write) error
 }
 
+// StreamLocker is a connection that can say that its transaction runs again because a stream moved under it: now it takes the stream's lock
+// before it looks for the end.
+type StreamLocker interface{ LocksStreams() bool }
+
 // Write is a statement that changes rows.
 type Write struct {
 	Statement *Statement
 	Args      []any
-	Want      int64 // rows it must touch; Any for no matter
-	Selects   bool  // it locks or checks rows instead of changing them: the rows it returns count
-	Miss      error // what it means when it touches another number
-	Taken     error // what it means when a unique key is taken; nil: Duplicate
+	Want      int64  // rows it must touch; Any for no matter
+	Selects   bool   // it locks or checks rows instead of changing them: the rows it returns count
+	Noun, ID  string // what it writes, for the errors that hardly ever come
+	Miss      error  // what it means when it touches another number; nil: Conflict
+	Taken     error  // what it means when a unique key is taken; nil: Duplicate
 }
 
 // Any number of rows.
@@ -31,6 +36,9 @@ func (w *Write) Check(rows int64) error {
 	if w.Miss != nil {
 		return w.Miss
 	}
+	if w.Noun != "" {
+		return stale(w.Noun, w.ID)
+	}
 	return &holdshort.Error{Code: holdshort.Conflict, Message: "the row changed meanwhile", Hint: "load it again and repeat"}
 }
 
@@ -38,6 +46,12 @@ func (w *Write) Check(rows int64) error {
 func (w *Write) Failed(code holdshort.Code, cause error) error {
 	if code == holdshort.Duplicate && w.Taken != nil {
 		return w.Taken
+	}
+	if code == holdshort.Duplicate && w.Statement == insertEvent {
+		return moved(holdshort.TenantID(w.Args[0].(string)), w.ID)
+	}
+	if code == holdshort.Duplicate && w.Noun != "" {
+		return taken(w.Noun, w.ID)
 	}
 	if code == holdshort.Duplicate {
 		return &holdshort.Error{Code: code, Message: "this key is taken", Err: cause}

@@ -2,7 +2,6 @@ package sqldb
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,10 +12,12 @@ import (
 
 // Backend is what a driver gives: whole transactions over one connection, not bound to a tenant, and not shared with anybody.
 type Backend interface {
-	// Exclusive runs fn in a write transaction of its own and commits it.
-	Exclusive(ctx context.Context, fn func(conn Conn, now time.Time) error) error
+	// Transact runs fn in a write transaction of its own and commits it.
+	Transact(ctx context.Context, fn func(conn Conn, now time.Time) error) error
 	// Snapshot runs fn in a read transaction.
 	Snapshot(ctx context.Context, fn func(conn Conn, now time.Time) error) error
+	// Exclusive: no other process can have this database open.
+	Exclusive() bool
 	// Vitals is what only the driver knows of its database's health.
 	Vitals(ctx context.Context, health *store.Health) error
 }
@@ -30,6 +31,7 @@ type DB struct {
 	Migrations []Migration
 	Clock      func() time.Time // this process's, for the skew that Health shows
 	Mark       *Mark
+	Heads      *Heads
 	tenants    tenantSet
 
 	quarantine atomic.Pointer[string]
@@ -57,11 +59,10 @@ func CheckTenant(tenant holdshort.TenantID) error {
 
 // Member makes what a group runs of a transaction function: fn over a Tx of tenant, then its writes. Call committed after the commit.
 func (db *DB) Member(tenant holdshort.TenantID, fn func(store.Tx) error) (run func(Conn, time.Time) error, committed func()) {
-	wrote, moved := false, false
-	run = func(conn Conn, now time.Time) (err error) {
+	wrote := false
+	var heads ends
+	run = func(conn Conn, now time.Time) error {
 		tx := db.NewTx(conn, tenant, now)
-		tx.locking = moved
-		defer func() { moved = moved || errors.Is(err, ErrStreamMoved) }()
 		defer tx.End()
 		if err := fn(tx); err != nil {
 			return err
@@ -70,13 +71,14 @@ func (db *DB) Member(tenant holdshort.TenantID, fn func(store.Tx) error) (run fu
 		if err != nil {
 			return err
 		}
-		wrote = len(writes) > 0
+		wrote, heads = len(writes) > 0, tx.heads
 		return conn.Apply(writes)
 	}
 	committed = func() {
 		if wrote && !db.tenants.known(tenant) {
 			db.tenants.seen.Store(tenant, true)
 		}
+		db.Heads.learn(tenant, heads)
 	}
 	return run, committed
 }

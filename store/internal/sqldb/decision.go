@@ -22,11 +22,10 @@ type decisionBody struct {
 const decisionColumns = `id, request_id, actor_id, nonce, key_id, mac, at, body`
 
 var (
-	insertDecision = statement(`INSERT INTO decisions (tenant, id, request_id, vote, actor_id, nonce, key_id, mac, at, body)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
-	selectDecision = statement(`SELECT ` + decisionColumns + ` FROM decisions WHERE tenant = ? AND request_id = ? AND vote = 0`)
-	selectVotes    = statement(`SELECT ` + decisionColumns + ` FROM decisions WHERE tenant = ? AND request_id = ? AND vote = 1 ORDER BY at, id`)
-	insertUse      = statement(`INSERT INTO decision_uses (tenant, decision_id, call_id, operation_id, at) VALUES (?, ?, ?, ?, ?)`)
+	insertDecision = inserts("decisions", []string{"tenant", "id", "request_id", "vote", "actor_id", "nonce", "key_id", "mac", "at", "body"}, "", "", "")
+	selectDecision = point(`SELECT ` + decisionColumns + ` FROM decisions WHERE tenant = ? AND request_id = ? AND vote = 0`)
+	selectVotes    = point(`SELECT ` + decisionColumns + ` FROM decisions WHERE tenant = ? AND request_id = ? AND vote = 1 ORDER BY at, id`)
+	insertUse      = inserts("decision_uses", []string{"tenant", "decision_id", "call_id", "operation_id", "at"}, "", "", "")
 )
 
 func (tx *Tx) Decision(request holdshort.RequestID) (holdshort.Decision, error) {

@@ -23,7 +23,7 @@ var insertDelivery, updateDelivery = puts("outbox",
 const deliveryColumns = `id, revision, key, status, channel, session_id, seq, ordered, due_at, epoch, lease_owner, lease_until, created_at, body`
 
 var (
-	selectDelivery = statement(`SELECT ` + deliveryColumns + ` FROM outbox WHERE tenant = ? AND id = ?`)
+	selectDelivery = point(`SELECT ` + deliveryColumns + ` FROM outbox WHERE tenant = ? AND id = ?`)
 	selectPending  = statement(`SELECT ` + deliveryColumns + ` FROM outbox
 		WHERE tenant = ? AND session_id = ? AND status IN ('queued', 'sending', 'parked') ORDER BY seq, id`)
 )

@@ -15,12 +15,12 @@ import (
 const eventColumns = `COALESCE(pos, 0), tenant, id, type, stream, seq, prev, at, session_id, request_id, trace, flow, actor, channel, code, data`
 
 var (
-	insertEvent = statement(`INSERT INTO events (tenant, id, type, stream, seq, prev, at, session_id, request_id, trace, flow, actor, channel, code, data)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
-	selectHead = statement(`SELECT ` + eventColumns + ` FROM events WHERE tenant = ? AND stream = ? ORDER BY seq DESC LIMIT 1`)
+	insertEvent = inserts("events", []string{"tenant", "id", "type", "stream", "seq", "prev", "at", "session_id", "request_id", "trace", "flow", "actor", "channel",
+		"code", "data"}, "", "", "")
+	selectHead = point(`SELECT ` + eventColumns + ` FROM events WHERE tenant = ? AND stream = ? ORDER BY seq DESC LIMIT 1`)
 	lockStream = different(`SELECT 1 WHERE ? = ''`, `SELECT pg_advisory_xact_lock(hashtextextended(?, 0))`)
 	selectMeta = statement(`SELECT value FROM meta WHERE name = ?`)
-	insertBody = statement(`INSERT INTO bodies (tenant, digest, session_id, run_id, salt, body) VALUES (?, ?, ?, ?, ?, ?)`)
+	insertBody = inserts("bodies", []string{"tenant", "digest", "session_id", "run_id", "salt", "body"}, "", "", "")
 	selectBody = statement(`SELECT digest, body FROM bodies WHERE tenant = ? AND digest = ?`)
 )
 
@@ -30,13 +30,38 @@ type head struct {
 	hash []byte
 }
 
+// ends are those of the few streams that a transaction appends to.
+type ends []struct {
+	stream string
+	head
+}
+
+func (e ends) find(stream string) (head, bool) {
+	for i := range e {
+		if e[i].stream == stream {
+			return e[i].head, true
+		}
+	}
+	return head{}, false
+}
+
+func (e *ends) set(stream string, end head) {
+	for i := range *e {
+		if (*e)[i].stream == stream {
+			(*e)[i].head = end
+			return
+		}
+	}
+	*e = append(*e, struct {
+		stream string
+		head
+	}{stream, end})
+}
+
 // newStream tells that the noun is made in this transaction: its stream has no event yet, and nobody need look.
 func (tx *Tx) newStream(stream string) {
-	if tx.heads == nil {
-		tx.heads = map[string]head{}
-	}
-	if _, ok := tx.heads[stream]; !ok {
-		tx.heads[stream] = head{}
+	if _, ok := tx.heads.find(stream); !ok {
+		tx.heads.set(stream, head{})
 	}
 }
 
@@ -61,6 +86,9 @@ func (tx *Tx) AddEvent(e holdshort.Event) error {
 		e.ID = holdshort.NewEventID(tx.now)
 	}
 	e.Stream = e.StreamOf()
+	if tx.events == nil {
+		tx.events = make([]holdshort.Event, 0, 4)
+	}
 	tx.events = append(tx.events, e)
 	return nil
 }
@@ -88,38 +116,60 @@ func checkEvent(e holdshort.Event) error {
 // stream's lock first. It happens on PostgreSQL, to those who do not name the run or session that the event belongs to.
 var ErrStreamMoved = errors.New("the event stream moved")
 
-func moved(stream string) error {
-	return &holdshort.Error{Code: holdshort.Conflict, Op: "append to stream " + stream, Message: "it changed meanwhile", Err: ErrStreamMoved, Hint: "repeat"}
+func moved(tenant holdshort.TenantID, stream string) error {
+	return &holdshort.Error{Code: holdshort.Conflict, Op: "append to stream " + stream, Message: "it changed meanwhile", Err: &movedStream{streamKey{tenant, stream}}, Hint: "repeat"}
+}
+
+type movedStream struct{ key streamKey }
+
+func (m *movedStream) Error() string        { return ErrStreamMoved.Error() }
+func (m *movedStream) Is(target error) bool { return target == ErrStreamMoved }
+
+// end finds where a stream ends: in what this transaction appended, in what the writer remembers, in what its draft saw, else in the log.
+func (tx *Tx) end(stream string) (head, error) {
+	if end, ok := tx.heads.find(stream); ok {
+		return end, nil
+	}
+	if end, ok := tx.db.Heads.find(tx.tenant, stream); ok && !tx.locking {
+		return end, nil
+	}
+	if end, ok := tx.foreseen[stream]; ok {
+		return end, nil
+	}
+	if tx.locking || tx.db.Heads.isShared(tx.tenant, stream) {
+		if err := tx.read(lockStream, []any{string(tx.tenant) + "/" + stream}, func(func(...any) error) error { return nil }); err != nil {
+			return head{}, err
+		}
+	}
+	return tx.readHead(stream)
+}
+
+func (tx *Tx) readHead(stream string) (end head, err error) {
+	err = tx.read(selectHead, []any{string(tx.tenant), stream}, func(scan func(...any) error) error {
+		_, before, err := scanEvent(scan)
+		if err == nil {
+			h := before.Hash(tx.tenant)
+			end = head{seq: before.Seq, hash: h[:]}
+		}
+		return err
+	})
+	return end, err
 }
 
 // chain turns the events that were added into writes: it needs the end of each stream, and gives each event its place in it.
 func (tx *Tx) chain() error {
 	for i := range tx.events {
 		e := &tx.events[i]
-		end, ok := tx.heads[e.Stream]
-		if !ok {
-			if tx.locking {
-				if err := tx.read(lockStream, []any{string(tx.tenant) + "/" + e.Stream}, func(func(...any) error) error { return nil }); err != nil {
-					return err
-				}
-			}
-			err := tx.read(selectHead, []any{string(tx.tenant), e.Stream}, func(scan func(...any) error) error {
-				_, before, err := scanEvent(scan)
-				if err == nil {
-					h := before.Hash(tx.tenant)
-					end = head{seq: before.Seq, hash: h[:]}
-				}
-				return err
-			})
-			if err != nil {
-				return err
-			}
-			tx.newStream(e.Stream)
+		end, err := tx.end(e.Stream)
+		if err != nil {
+			return err
 		}
 		e.Seq, e.Prev = end.seq+1, end.hash
 		h := e.Hash(tx.tenant)
-		tx.heads[e.Stream] = head{seq: e.Seq, hash: h[:]}
-		tx.pending = append(tx.pending, Write{Statement: insertEvent, Want: 1, Taken: moved(e.Stream), Args: []any{string(tx.tenant), string(e.ID), e.Type,
+		end = head{seq: e.Seq, hash: h[:]}
+		tx.heads.set(e.Stream, end)
+		tx.db.Heads.note(tx.tenant, e.Stream, end)
+		tx.pending = append(tx.pending, Write{Statement: insertEvent, Want: 1, Noun: "event", ID: e.Stream, Args: []any{string(tx.tenant), string(e.ID), e.Type,
 			e.Stream, e.Seq, notNil(e.Prev), micros(e.At), string(e.Session), string(e.Request), e.Trace, e.Flow, e.Actor, e.Channel, e.Code, notNil(e.Data)}})
 	}
 	tx.events = nil

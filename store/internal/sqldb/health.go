@@ -78,7 +78,7 @@ func (db *DB) AcceptRestore(ctx context.Context, by holdshort.Actor) error {
 	}
 	var note markNote
 	var at time.Time
-	err := db.Backend.Exclusive(ctx, func(conn Conn, now time.Time) error {
+	err := db.Backend.Transact(ctx, func(conn Conn, now time.Time) error {
 		q := bare{conn}
 		note, at = markNote{}, now
 		var err error

@@ -17,10 +17,10 @@ type inboundBody struct {
 var insertInbound, updateInbound = puts("inbound", []string{"session_id", "routed", "body"}, []string{"channel", "address", "key", "body_hash", "at"})
 
 var (
-	selectInbound = statement(`SELECT id, revision, channel, address, key, body_hash, session_id, routed, at, body FROM inbound
+	selectInbound = point(`SELECT id, revision, channel, address, key, body_hash, session_id, routed, at, body FROM inbound
 		WHERE tenant = ? AND channel = ? AND address = ? AND key = ?`)
-	insertReplay = statement(`INSERT INTO replays (tenant, scope, key, body_hash, status, at, body) VALUES (?, ?, ?, ?, ?, ?, ?)`)
-	selectReplay = statement(`SELECT scope, key, body_hash, status, at, body FROM replays WHERE tenant = ? AND scope = ? AND key = ?`)
+	insertReplay = inserts("replays", []string{"tenant", "scope", "key", "body_hash", "status", "at", "body"}, "", "", "")
+	selectReplay = point(`SELECT scope, key, body_hash, status, at, body FROM replays WHERE tenant = ? AND scope = ? AND key = ?`)
 )
 
 func (tx *Tx) Inbound(channel, address, key string) (holdshort.Inbound, error) {
@@ -82,6 +82,6 @@ func (tx *Tx) AddReplay(r store.Replay) error {
 	if err != nil {
 		return err
 	}
-	return tx.write(Write{Statement: insertReplay, Want: 1, Taken: taken("replay", r.Key),
+	return tx.write(Write{Statement: insertReplay, Want: 1, Noun: "replay", ID: r.Key,
 		Args: []any{string(tx.tenant), r.Scope, r.Key, r.BodyHash, int64(r.Status), micros(r.At), body}})
 }

@@ -13,8 +13,8 @@ type journalBody struct {
 }
 
 var (
-	insertJournal = statement(`INSERT INTO journal (tenant, run_id, key, attempt, kind, hash, started_at, ended_at, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`)
-	selectJournal = statement(`SELECT run_id, key, attempt, kind, hash, started_at, ended_at, body FROM journal WHERE tenant = ? AND run_id = ?
+	insertJournal = inserts("journal", []string{"tenant", "run_id", "key", "attempt", "kind", "hash", "started_at", "ended_at", "body"}, "", "", "")
+	selectJournal = point(`SELECT run_id, key, attempt, kind, hash, started_at, ended_at, body FROM journal WHERE tenant = ? AND run_id = ?
 		ORDER BY started_at, key, attempt`)
 )
 
@@ -46,10 +46,11 @@ func (tx *Tx) AddJournal(e holdshort.JournalEntry) error {
 	if err := tx.texts("journal entry", e.Hash); err != nil {
 		return err
 	}
-	body, err := tx.encode("journal", journalPlace(e), journalBody{Outcome: e.Outcome, Error: e.Error})
+	place := journalPlace(e)
+	body, err := tx.encode("journal", place, journalBody{Outcome: e.Outcome, Error: e.Error})
 	if err != nil {
 		return err
 	}
-	return tx.write(Write{Statement: insertJournal, Want: 1, Taken: taken("journal entry", journalPlace(e)), Args: []any{string(tx.tenant), string(e.RunID), e.Key,
+	return tx.write(Write{Statement: insertJournal, Want: 1, Noun: "journal entry", ID: place, Args: []any{string(tx.tenant), string(e.RunID), e.Key,
 		int64(e.Attempt), e.Kind, e.Hash, micros(e.Started), micros(e.Ended), body}})
 }

@@ -26,7 +26,7 @@ func (db *DB) Acquire(ctx context.Context, name, owner string, ttl time.Duration
 	if err := db.Admit(); err != nil {
 		return lease, err
 	}
-	err := db.Backend.Exclusive(ctx, func(conn Conn, now time.Time) error {
+	err := db.Backend.Transact(ctx, func(conn Conn, now time.Time) error {
 		at := micros(now)
 		err := conn.Apply([]Write{{Statement: acquireLease, Args: []any{name, owner, micros(now.Add(ttl)), at, at, at}, Want: 1,
 			Miss: &holdshort.Error{Code: holdshort.LeaseLost, Op: "acquire " + name, Message: "another node has it", Hint: "try again when its lease is over"}}})
@@ -47,7 +47,7 @@ func (db *DB) Acquire(ctx context.Context, name, owner string, ttl time.Duration
 }
 
 func (db *DB) Release(ctx context.Context, name string, lease holdshort.Lease) error {
-	return db.Backend.Exclusive(ctx, func(conn Conn, _ time.Time) error {
+	return db.Backend.Transact(ctx, func(conn Conn, _ time.Time) error {
 		return conn.Apply([]Write{{Statement: releaseLease, Args: []any{name, lease.Owner, lease.Epoch}, Want: Any}})
 	})
 }

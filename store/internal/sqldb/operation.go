@@ -14,8 +14,8 @@ const operationColumns = `id, revision, run_id, request_id, step_id, capability,
 	external_ids, started_at, deadline, closed_at`
 
 var (
-	selectOperation  = statement(`SELECT ` + operationColumns + ` FROM operations WHERE tenant = ? AND id = ?`)
-	selectOperations = statement(`SELECT ` + operationColumns + ` FROM operations WHERE tenant = ? AND run_id = ? ORDER BY id`)
+	selectOperation  = point(`SELECT ` + operationColumns + ` FROM operations WHERE tenant = ? AND id = ?`)
+	selectOperations = point(`SELECT ` + operationColumns + ` FROM operations WHERE tenant = ? AND run_id = ? ORDER BY id`)
 )
 
 func (tx *Tx) Operation(id string) (holdshort.Operation, error) {
@@ -69,9 +69,9 @@ func (tx *Tx) PutOperation(o holdshort.Operation) error {
 }
 
 var (
-	setTimer = statement(`INSERT INTO timers (tenant, kind, subject, key, due_at) VALUES (?, ?, ?, ?, ?)
-		ON CONFLICT (tenant, kind, subject, key) DO UPDATE SET due_at = excluded.due_at`)
-	dropTimer = statement(`DELETE FROM timers WHERE tenant = ? AND kind = ? AND subject = ? AND key = ?`)
+	setTimer = inserts("timers", []string{"tenant", "kind", "subject", "key", "due_at"}, "", "",
+		" ON CONFLICT (tenant, kind, subject, key) DO UPDATE SET due_at = excluded.due_at")
+	dropTimer = deletes("timers", []string{"tenant", "kind", "subject", "key"})
 )
 
 func (tx *Tx) SetTimer(t holdshort.Timer) error {

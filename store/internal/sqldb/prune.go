@@ -76,7 +76,7 @@ func (db *DB) Prune(ctx context.Context, keep store.Retention) (store.Pruned, er
 			continue
 		}
 		var bite store.Pruned
-		err := db.Backend.Exclusive(ctx, func(conn Conn, now time.Time) error {
+		err := db.Backend.Transact(ctx, func(conn Conn, now time.Time) error {
 			bite = out
 			return step.prune(conn, now, now.Add(-step.age), keep.Limit, &bite)
 		})

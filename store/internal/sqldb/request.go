@@ -37,6 +37,8 @@ type requestFixed struct {
 	Context       json.RawMessage         `json:"context,omitempty"`
 	QueueUntil    int64                   `json:"queue_until,omitempty"`
 	ExpiresIn     time.Duration           `json:"expires_in,omitempty"`
+	Prompt        bool                    `json:"prompt,omitempty"`
+	TakeCancel    bool                    `json:"take_cancel,omitempty"`
 	ValidFor      time.Duration           `json:"valid_for,omitempty"`
 	OnTimeout     holdshort.OnTimeout     `json:"on_timeout,omitempty"`
 	OnReject      holdshort.OnReject      `json:"on_reject,omitempty"`
@@ -48,6 +50,7 @@ type storedAction struct {
 	Tool          string          `json:"tool"`
 	Args          json.RawMessage `json:"args,omitempty"`
 	ArgsHash      string          `json:"args_hash,omitempty"`
+	AskedHash     string          `json:"asked_hash,omitempty"`
 	SchemaHash    string          `json:"schema_hash,omitempty"`
 	NeedsApproval bool            `json:"needs_approval,omitempty"`
 	Editable      []string        `json:"editable,omitempty"`
@@ -74,8 +77,8 @@ var insertRequest, updateRequest = puts("requests",
 const requestColumns = `id, revision, status, kind, urgency, session_id, run_id, step, assignee, created_at, due_at, closed_at, fixed, body`
 
 var (
-	selectRequest   = statement(`SELECT ` + requestColumns + ` FROM requests WHERE tenant = ? AND id = ?`)
-	selectRequestAt = statement(`SELECT ` + requestColumns + ` FROM requests
+	selectRequest   = point(`SELECT ` + requestColumns + ` FROM requests WHERE tenant = ? AND id = ?`)
+	selectRequestAt = point(`SELECT ` + requestColumns + ` FROM requests
 		WHERE tenant = ? AND run_id = ? AND step = ? AND status = 'open' AND run_id <> ''`)
 )
 
@@ -122,6 +125,7 @@ func (tx *Tx) scanRequest(scan func(...any) error) (r holdshort.Request, id stri
 		r.Actions = append(r.Actions, holdshort.Action(a))
 	}
 	r.Audience, r.Requester, r.Language, r.Context, r.QueueUntil = f.Audience, f.Requester, f.Language, f.Context, fromMicros(f.QueueUntil)
+	r.Prompt, r.TakeCancel = f.Prompt, f.TakeCancel
 	r.ExpiresIn, r.ValidFor, r.OnTimeout, r.OnReject = f.ExpiresIn, f.ValidFor, f.OnTimeout, f.OnReject
 	r.Outcome, r.Reasks, r.AskedAt, r.ExpiresAt, r.CancelReason = b.Outcome, b.Reasks, fromMicros(b.AskedAt), fromMicros(b.ExpiresAt), b.CancelReason
 	return r, id, nil
@@ -160,7 +164,7 @@ func (tx *Tx) PutRequest(r holdshort.Request) error {
 		fixed, err := tx.encode("request.fixed", id, requestFixed{Version: r.Version, Code: r.Code, Reason: r.Reason, Source: r.Source, PolicySource: r.PolicySource,
 			PolicyVersion: r.PolicyVersion, Rule: r.Rule, Trace: r.TraceID, FlowVersion: r.FlowVersion, ReturnTo: r.ReturnTo, Question: r.Question,
 			Expected: r.ExpectedInput, Options: r.Options, Schema: r.Schema, Actions: actions, Allowed: r.Allowed, Fingerprint: r.Fingerprint, Salt: r.Salt,
-			Audience: r.Audience, Requester: r.Requester, Language: r.Language, Context: r.Context, QueueUntil: micros(r.QueueUntil), ExpiresIn: r.ExpiresIn,
+			Audience: r.Audience, Requester: r.Requester, Language: r.Language, Context: r.Context, QueueUntil: micros(r.QueueUntil), ExpiresIn: r.ExpiresIn, Prompt: r.Prompt, TakeCancel: r.TakeCancel,
 			ValidFor: r.ValidFor, OnTimeout: r.OnTimeout, OnReject: r.OnReject})
 		if err != nil {
 			return err

@@ -20,6 +20,7 @@ type runBody struct {
 	Result  json.RawMessage    `json:"result,omitempty"`
 	Error   *holdshort.Failure `json:"error,omitempty"`
 	Attempt int                `json:"attempt,omitempty"`
+	Open    int                `json:"open,omitempty"`
 }
 
 var insertRun, updateRun = puts("runs",
@@ -30,10 +31,10 @@ const runColumns = `id, revision, status, session_id, agent, flow, flow_version,
 	created_at, updated_at, ended_at, pruned, fixed, body`
 
 var (
-	selectRun = statement(`SELECT ` + runColumns + ` FROM runs WHERE tenant = ? AND id = ?`)
+	selectRun = point(`SELECT ` + runColumns + ` FROM runs WHERE tenant = ? AND id = ?`)
 	holdRun   = statement(`UPDATE runs SET held_code = ?, held_since = ?, epoch = epoch + 1, lease_owner = '', lease_until = 0, revision = revision + 1
 		WHERE tenant = ? AND id = ? AND ended_at = 0`)
-	fenceRun = statement(`SELECT 1 FROM runs WHERE tenant = ? AND id = ? AND epoch = ?{for share}`)
+	fenceRun = shares("runs", []string{"tenant", "id", "epoch"})
 )
 
 func (tx *Tx) Run(id holdshort.RunID) (holdshort.Run, error) {
@@ -69,7 +70,7 @@ func (tx *Tx) scanRun(scan func(...any) error) (run holdshort.Run, id string, er
 		return run, id, corrupt("run", id, nil)
 	}
 	run.ParentID, run.TraceID, run.User, run.Input = f.Parent, f.Trace, f.User, f.Input
-	run.Result, run.Error, run.Attempt = b.Result, b.Error, b.Attempt
+	run.Result, run.Error, run.Attempt, run.Open = b.Result, b.Error, b.Attempt, b.Open
 	return run, id, nil
 }
 
@@ -84,7 +85,7 @@ func (tx *Tx) PutRun(run holdshort.Run) error {
 	if err := tx.texts("run", string(run.SessionID), run.Agent, run.Lease.Owner); err != nil {
 		return err
 	}
-	body, err := tx.encode("run", id, runBody{Result: run.Result, Error: run.Error, Attempt: run.Attempt})
+	body, err := tx.encode("run", id, runBody{Result: run.Result, Error: run.Error, Attempt: run.Attempt, Open: run.Open})
 	if err != nil {
 		return err
 	}

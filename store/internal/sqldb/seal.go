@@ -27,7 +27,7 @@ func (db *DB) Stamp(ctx context.Context, lease holdshort.Lease, limit int) (int,
 		return 0, err
 	}
 	stamped := 0
-	err := db.Backend.Exclusive(ctx, func(conn Conn, now time.Time) error {
+	err := db.Backend.Transact(ctx, func(conn Conn, now time.Time) error {
 		stamped = 0
 		if err := conn.Apply([]Write{fenced(store.SequencerLease, lease, now)}); err != nil {
 			return err
@@ -63,7 +63,7 @@ func (db *DB) Seal(ctx context.Context, lease holdshort.Lease, limit int) (*hold
 		return nil, &holdshort.Error{Code: holdshort.KeyUnknown, Op: "seal events", Message: "the store was opened without a keyring", Hint: "configure the keyring file"}
 	}
 	var sealed *holdshort.Seal
-	err := db.Backend.Exclusive(ctx, func(conn Conn, now time.Time) error {
+	err := db.Backend.Transact(ctx, func(conn Conn, now time.Time) error {
 		sealed = nil
 		if err := conn.Apply([]Write{fenced(store.SequencerLease, lease, now)}); err != nil {
 			return err

@@ -23,8 +23,8 @@ var insertSession, updateSession = puts("sessions", []string{"channel", "address
 const sessionColumns = `id, revision, channel, address, mode, created_at, updated_at, ended_at, body`
 
 var (
-	selectSession   = statement(`SELECT ` + sessionColumns + ` FROM sessions WHERE tenant = ? AND id = ?`)
-	selectSessionAt = statement(`SELECT ` + sessionColumns + ` FROM sessions
+	selectSession   = point(`SELECT ` + sessionColumns + ` FROM sessions WHERE tenant = ? AND id = ?`)
+	selectSessionAt = point(`SELECT ` + sessionColumns + ` FROM sessions
 		WHERE tenant = ? AND channel = ? AND address = ? AND address <> '' AND ended_at = 0`)
 )
 

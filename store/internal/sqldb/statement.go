@@ -3,6 +3,7 @@ package sqldb
 import (
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 )
 
@@ -11,12 +12,21 @@ import (
 type Statement struct {
 	Number int
 	texts  [dialects]string
+	bulk   *bulk // nil: it is said as it is
+
+	source  string // of PostgreSQL's text, before its parameters were numbered
+	checked sync.Once
+	guarded *Statement
+	point   bool // it finds rows by their keys
+	joined  sync.Once
+	lateral *Statement
 }
 
 var statementCount atomic.Int64
 
 func statement(text string) *Statement {
 	s := &Statement{Number: int(statementCount.Add(1)) - 1}
+	s.source = text
 	for _, d := range []*Dialect{SQLite, Postgres} {
 		s.texts[d.ordinal] = d.translate(text)
 	}
@@ -29,7 +39,14 @@ func Text(text string) *Statement { return statement(text) }
 // different is a statement that the dialects do not share.
 func different(sqlite, postgres string) *Statement {
 	s := statement(sqlite)
-	s.texts[Postgres.ordinal] = Postgres.translate(postgres)
+	s.source, s.texts[Postgres.ordinal] = postgres, Postgres.translate(postgres)
+	return s
+}
+
+// point is a statement that reads rows by their keys.
+func point(text string) *Statement {
+	s := statement(text)
+	s.point = true
 	return s
 }
 

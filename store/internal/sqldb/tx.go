@@ -18,15 +18,17 @@ type Tx struct {
 	readOnly bool
 	pending  []Write
 	events   []holdshort.Event
-	heads    map[string]head
-	fault    error // the first error of the connection: nothing may follow it
+	heads    ends            // of streams that it appended to
+	foreseen map[string]head // where others ended when its function ran
+	fault    error           // the first error of the connection: nothing may follow it
 	ended    bool
 	locking  bool // take a stream's lock before reading its end: it moved under us once
 }
 
 // NewTx opens a transaction for tenant.
 func (db *DB) NewTx(conn Conn, tenant holdshort.TenantID, now time.Time) *Tx {
-	return &Tx{conn: conn, db: db, tenant: tenant, now: now}
+	locker, ok := conn.(StreamLocker)
+	return &Tx{conn: conn, db: db, tenant: tenant, now: now, locking: ok && locker.LocksStreams()}
 }
 
 // NewView opens one that cannot write.
@@ -100,6 +102,10 @@ func (tx *Tx) flush() error {
 	if len(tx.pending) == 0 && len(tx.events) == 0 {
 		return nil
 	}
+	if d, ok := tx.conn.(*Draft); ok { // before its turn nothing may take a place in a stream
+		tx.fault = d.Apply(nil)
+		return tx.fault
+	}
 	if err := tx.chain(); err != nil {
 		return err
 	}
@@ -116,6 +122,9 @@ func (tx *Tx) write(w Write) error {
 	}
 	if tx.readOnly {
 		return &holdshort.Error{Code: holdshort.Internal, Message: "write in a view"}
+	}
+	if tx.pending == nil {
+		tx.pending = make([]Write, 0, 12)
 	}
 	tx.pending = append(tx.pending, w)
 	return nil

@@ -275,6 +275,13 @@ CREATE TABLE seals (
   signature BYTEA NOT NULL
 );
 
+CREATE TABLE counters (
+  tenant TEXT COLLATE "C" NOT NULL,
+  name   TEXT COLLATE "C" NOT NULL,
+  value  BIGINT NOT NULL,
+  PRIMARY KEY (tenant, name)
+);
+
 CREATE TABLE leases (
   name  TEXT COLLATE "C" PRIMARY KEY,
   owner TEXT COLLATE "C" NOT NULL,

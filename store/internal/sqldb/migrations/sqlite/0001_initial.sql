@@ -271,6 +271,13 @@ CREATE TABLE seals (
   signature BLOB NOT NULL
 ) STRICT;
 
+CREATE TABLE counters (
+  tenant TEXT NOT NULL,
+  name   TEXT NOT NULL,
+  value  INTEGER NOT NULL,
+  PRIMARY KEY (tenant, name)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE leases (
   name  TEXT PRIMARY KEY,
   owner TEXT NOT NULL,
