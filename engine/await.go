@@ -20,7 +20,7 @@ func (e *Engine) AwaitRun(ctx context.Context, tenant holdshort.TenantID, id hol
 	if run, ok := e.awaitHere(ctx, tenant, id); ok && enough(run) {
 		return run, nil
 	}
-	return await(ctx, e, runTopic(id), func() (holdshort.Run, error) { return e.RunByID(ctx, tenant, id) }, enough)
+	return await(ctx, e, runTopic(id), func(ctx context.Context) (holdshort.Run, error) { return e.RunByID(ctx, tenant, id) }, enough)
 }
 
 // awaitHere waits for a run that is executed on this node: nobody need look into the store to see how that ends.
@@ -45,24 +45,25 @@ func (e *Engine) awaitHere(ctx context.Context, tenant holdshort.TenantID, id ho
 // AwaitRequest waits until the request is no longer open: past its time it reads as expired, swept or not. When ctx ends first it gives the
 // request as it stood, with ctx's error.
 func (e *Engine) AwaitRequest(ctx context.Context, tenant holdshort.TenantID, id holdshort.RequestID) (holdshort.Request, error) {
-	return await(ctx, e, requestTopic(id), func() (holdshort.Request, error) { return e.RequestByID(ctx, tenant, id) },
+	return await(ctx, e, requestTopic(id), func(ctx context.Context) (holdshort.Request, error) { return e.RequestByID(ctx, tenant, id) },
 		func(r holdshort.Request) bool { return r.Status != holdshort.RequestOpen })
 }
 
 // await subscribes first and looks then, so that nothing is missed in between. A hint may be lost: it looks again after a while anyway.
-func await[T any](ctx context.Context, e *Engine, topic string, look func() (T, error), enough func(T) bool) (T, error) {
+func await[T any](ctx context.Context, e *Engine, topic string, look func(context.Context) (T, error), enough func(T) bool) (T, error) {
 	hints, end := e.store.Wake().Subscribe(topic)
 	defer end()
+	looking := context.WithoutCancel(ctx) // the first look: also who cannot wait at all is told what stands
 	var stood T
 	for {
-		v, err := look()
+		v, err := look(looking)
 		switch {
-		case err != nil && ctx.Err() != nil:
+		case err != nil && looking.Err() != nil:
 			return stood, ctx.Err()
 		case err != nil || enough(v):
 			return v, err
 		}
-		stood = v
+		stood, looking = v, ctx
 		if err := pauseFor(ctx, hints, time.Second); err != nil {
 			return stood, err
 		}

@@ -112,7 +112,7 @@ func (s *slice) look(ctx context.Context, key string, invocations []flow.Invocat
 			op, err := tx.Operation(s.operationID(c.Key))
 			if err == nil {
 				c.prior = &op
-				err = c.recall(tx)
+				err = errors.Join(c.recall(tx), s.reread(tx, c))
 			}
 			if err != nil && c.prior != nil {
 				return err
@@ -127,6 +127,23 @@ func (s *slice) look(ctx context.Context, key string, invocations []flow.Invocat
 	}
 	s.judge(calls)
 	return calls, nil
+}
+
+// reread looks whether the outcome of an operation that is closed came into the journal after that was loaded: a process that lost the run
+// still records what its call brought.
+func (s *slice) reread(tx store.ReadTx, c *call) error {
+	if c.prior.Status != holdshort.OperationDone && c.prior.Status != holdshort.OperationFailed {
+		return nil
+	}
+	entries, err := tx.Journal(s.id)
+	if err != nil {
+		return err
+	}
+	if e, ok := newJournal(entries).get(c.Key); ok {
+		s.journal.add(e)
+		c.entry = &e
+	}
+	return nil
 }
 
 // recall finds what the last attempt ran with: what is tried again is that, whatever the flow had asked for.

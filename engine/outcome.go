@@ -20,7 +20,7 @@ func (s *slice) conclude(ctx context.Context, c *call, a attempt, result tool.Re
 		return "", s.close(c, a, true, result, nil)
 	case c.tool.IsDefinite(fault):
 		if a.op.Attempt <= c.tool.Retries {
-			return holdshort.OperationRetry, s.failed(a, fault)
+			return holdshort.OperationRetry, s.failed(a)
 		}
 		return "", s.close(c, a, false, result, fault)
 	}
@@ -32,15 +32,9 @@ func (s *slice) conclude(ctx context.Context, c *call, a attempt, result tool.Re
 // close stores a known outcome. The tool has answered: while the store is away there is nothing better to do than to try again.
 func (s *slice) close(c *call, a attempt, happened bool, result tool.Result, fault error) error {
 	var entry *holdshort.JournalEntry
-	err := s.e.persist(func(ctx context.Context) error {
-		return s.e.update(ctx, s.tenant, func(ch *change) (err error) {
-			op, err := ch.Operation(a.op.ID)
-			if err != nil {
-				return err
-			}
-			entry, err = ch.outcome(op, a.op.Nonce, c, s.snapshot().Attempt, happened, result, fault)
-			return err
-		}, store.OperationRow(a.op.ID))
+	err := s.settle(a.op.ID, func(ch *change, op holdshort.Operation) (err error) {
+		entry, err = ch.outcome(op, a.op.Nonce, c, s.snapshot().Attempt, happened, result, fault)
+		return err
 	})
 	if err != nil {
 		return err
@@ -51,6 +45,41 @@ func (s *slice) close(c *call, a attempt, happened bool, result tool.Result, fau
 	s.journal.add(*entry)
 	c.entry = entry
 	return nil
+}
+
+// settle commits what was learned of an operation, whether the run is still ours or not. If it is not, whoever has it may have looked before
+// this commit and be about to wait for what is here now: then the run is woken.
+func (s *slice) settle(id string, learn func(ch *change, op holdshort.Operation) error) error {
+	s.mu.Lock()
+	epoch := s.epoch
+	s.mu.Unlock()
+	ours := true
+	rows := []store.Row{store.OperationRow(id)}
+	return s.e.persist(func(ctx context.Context) error {
+		for {
+			err := s.e.update(ctx, s.tenant, func(ch *change) error {
+				op, err := ch.Operation(id)
+				if err != nil {
+					return err
+				}
+				if err := learn(ch, op); err != nil {
+					return err
+				}
+				if ours {
+					return ch.FenceRun(s.id, epoch)
+				}
+				run, err := ch.Run(s.id)
+				if err != nil || run.Status.Ended() {
+					return err
+				}
+				return ch.wake(&run, nil, "system:worker")
+			}, rows...)
+			if !ours || !errors.Is(err, holdshort.LeaseLost) {
+				return err
+			}
+			ours, rows = false, append(rows, store.RunRow(s.id))
+		}
+	})
 }
 
 // persist repeats a commit that must not be given up while the store is away.
@@ -137,22 +166,19 @@ func fill(entry *holdshort.JournalEntry, result tool.Result, fault error) (err e
 }
 
 // failed closes an attempt that provably did nothing and that is tried again.
-func (s *slice) failed(a attempt, fault error) error {
-	return s.e.persist(func(ctx context.Context) error {
-		return s.e.update(ctx, s.tenant, func(c *change) error {
-			op, err := c.Operation(a.op.ID)
-			if err != nil || op.Status == holdshort.OperationFailed && op.Nonce == a.op.Nonce {
-				return err
-			}
-			next, err := op.Apply(holdshort.OperationProveFailed, a.op.Nonce, c.now)
-			if err != nil {
-				return err
-			}
-			if err := c.PutOperation(next); err != nil {
-				return err
-			}
-			return c.ledgerEvent("operation.failed", op, holdshort.ToolFailed)
-		}, store.OperationRow(a.op.ID))
+func (s *slice) failed(a attempt) error {
+	return s.settle(a.op.ID, func(c *change, op holdshort.Operation) error {
+		if op.Nonce != a.op.Nonce || op.Status != holdshort.OperationStarted {
+			return nil
+		}
+		next, err := op.Apply(holdshort.OperationProveFailed, a.op.Nonce, c.now)
+		if err != nil {
+			return err
+		}
+		if err := c.PutOperation(next); err != nil {
+			return err
+		}
+		return c.ledgerEvent("operation.failed", op, holdshort.ToolFailed)
 	})
 }
 

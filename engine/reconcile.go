@@ -52,19 +52,31 @@ func (s *slice) lose(ctx context.Context, c *call, a attempt) error {
 	case tool.Happened, tool.NotHappened:
 		return s.reconciled(c, a, finding)
 	}
+	faster := false
 	err := s.commit(context.WithoutCancel(ctx), func(ch *change, run *holdshort.Run) error {
 		op, err := ch.Operation(a.op.ID)
 		if err != nil {
 			return err
 		}
-		if op.Nonce != a.op.Nonce || op.Status != holdshort.OperationStarted {
-			return nil // somebody was faster
+		if faster = op.Nonce != a.op.Nonce || op.Status != holdshort.OperationStarted; faster {
+			return nil
 		}
 		return ch.lost(run, op, c.Key)
 	}, store.OperationRow(a.op.ID))
 	if err != nil && holdshort.CodeOf(err) != holdshort.WrongState { // by the store's clock its deadline has not passed: its timer comes again
 		return err
 	}
+	if faster {
+		return s.lookAgain()
+	}
+	return flow.Suspend
+}
+
+// lookAgain lets the run go through its journal once more in place of waiting: what it would wait for is there.
+func (s *slice) lookAgain() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stale = true
 	return flow.Suspend
 }
 
@@ -106,33 +118,30 @@ func (s *slice) ask(ctx context.Context, c *call, a attempt) (f tool.Finding) {
 // reconciled stores what the tool found out.
 func (s *slice) reconciled(c *call, a attempt, f tool.Finding) error {
 	var entry *holdshort.JournalEntry
-	err := s.e.persist(func(ctx context.Context) error {
-		return s.e.update(ctx, s.tenant, func(ch *change) error {
-			entry = nil
-			op, err := ch.Operation(a.op.ID)
-			if err != nil {
+	err := s.settle(a.op.ID, func(ch *change, op holdshort.Operation) (err error) {
+		entry = nil
+		if op.Nonce != a.op.Nonce || op.Status != holdshort.OperationStarted && op.Status != holdshort.OperationUnknown {
+			return nil
+		}
+		if op.Status == holdshort.OperationStarted {
+			if op, err = op.Apply(holdshort.OperationLose, op.Nonce, ch.now); err != nil {
 				return err
 			}
-			if op.Nonce != a.op.Nonce || op.Status != holdshort.OperationStarted && op.Status != holdshort.OperationUnknown {
-				return nil
+			if err := ch.ledgerEvent("operation.unknown", op, ""); err != nil {
+				return err
 			}
-			if op.Status == holdshort.OperationStarted {
-				if op, err = op.Apply(holdshort.OperationLose, op.Nonce, ch.now); err != nil {
-					return err
-				}
-				if err := ch.ledgerEvent("operation.unknown", op, ""); err != nil {
-					return err
-				}
-			}
-			entry, err = ch.settle(op, c.Key, c.Hash, s.snapshot().Attempt, f.State == tool.Happened, f.Result, "", "system:reconcile")
-			return err
-		}, store.OperationRow(a.op.ID))
+		}
+		entry, err = ch.settle(op, c.Key, c.Hash, s.snapshot().Attempt, f.State == tool.Happened, f.Result, "", "system:reconcile")
+		return err
 	})
 	if err != nil && holdshort.CodeOf(err) != holdshort.WrongState {
 		return err
 	}
-	if err != nil || entry == nil {
+	if err != nil {
 		return flow.Suspend
+	}
+	if entry == nil {
+		return s.lookAgain() // somebody was faster
 	}
 	s.journal.add(*entry)
 	c.entry = entry

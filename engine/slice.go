@@ -34,6 +34,7 @@ type slice struct {
 	stored  time.Time // when the last commit was, by this process's clock
 	active  time.Time // when the flow last did anything
 	busy    int       // effects under way
+	stale   bool      // the journal that it replays is no longer the newest
 
 	over  chan struct{} // closed when nothing of it is executed any more
 	first chan struct{} // closed when the run is stored for the first time, or cannot be
@@ -120,7 +121,7 @@ func (s *slice) loop() {
 		if !again {
 			return
 		}
-		s.journal = nil // with what arrived meanwhile
+		s.journal, s.stale = nil, false // with what arrived meanwhile
 	}
 }
 
@@ -228,7 +229,13 @@ func (s *slice) forget() {
 
 // suspend waits, unless something woke the run since it was claimed: then it stays ours and is executed again.
 func (s *slice) suspend(c *change, run *holdshort.Run) (again bool, err error) {
-	next, err := run.Suspend(s.wake, c.now)
+	wake := s.wake
+	s.mu.Lock()
+	if s.stale {
+		wake = -1
+	}
+	s.mu.Unlock()
+	next, err := run.Suspend(wake, c.now)
 	if err != nil {
 		return false, err
 	}

@@ -109,7 +109,10 @@ func (e *Engine) fireOperation(ctx context.Context, tenant holdshort.TenantID, t
 			return err
 		}
 		if op.Status != holdshort.OperationStarted {
-			return c.DropTimer(t.Kind, t.Subject, t.Key)
+			if err := c.DropTimer(t.Kind, t.Subject, t.Key); err != nil || run.Status != holdshort.RunWaiting {
+				return err
+			}
+			return c.wake(&run, slot, "system:timer") // it may wait for what became of the operation
 		}
 		if c.now.Before(op.Deadline) {
 			return c.SetTimer(holdshort.Timer{Kind: t.Kind, Subject: t.Subject, Key: t.Key, DueAt: op.Deadline})
