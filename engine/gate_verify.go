@@ -84,8 +84,10 @@ func (c *change) claimable(req holdshort.Request) (d holdshort.Decision, calls [
 // stillApproved holds an approval against the time that it is good for and against what the policy says now: only what is stricter than what
 // the decision met matters. It gives the verdict on each call.
 func (c *change) stillApproved(req holdshort.Request, d holdshort.Decision, calls []handed) ([]policy.Verdict, error) {
-	if req.Outcome == holdshort.Edited && req.Audience.Needed() > 1 {
-		return nil, wrongClaim(req, holdshort.WrongState, "the edited form needs more people and was asked again", "claim the request that was opened in its place")
+	if next, err := successor(c, req.ID); err != nil {
+		return nil, err
+	} else if next != "" {
+		return nil, wrongClaim(req, holdshort.WrongState, "the edited form needs other or more people and was asked again", "claim "+string(next)+" in its place")
 	}
 	if c.now.After(d.At.Add(req.ValidFor)) {
 		return nil, wrongClaim(req, holdshort.Expired, "the approval was good for "+req.ValidFor.String(), "raise it again")

@@ -91,6 +91,7 @@ type RequestView struct {
 	Decision   *holdshort.Decision   `json:"decision,omitempty"`
 	Votes      []holdshort.Vote      `json:"votes,omitempty"`
 	Operations []holdshort.Operation `json:"operations,omitempty"` // of calls that were claimed
+	Next       holdshort.RequestID   `json:"next,omitempty"`       // what is asked in its place: after an edit that needs more people, or an escalation
 }
 
 // RequestFor gives a request to somebody who may see it; to anybody else there is no such request.
@@ -118,6 +119,9 @@ func (e *Engine) RequestFor(ctx context.Context, tenant holdshort.TenantID, id h
 			return v, err
 		}
 		if v.Votes, err = tx.Votes(id); err != nil || req.RunID != "" {
+			return v, err
+		}
+		if v.Next, err = successor(tx, id); err != nil {
 			return v, err
 		}
 		for i := range req.Actions {

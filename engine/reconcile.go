@@ -31,6 +31,9 @@ func (s *slice) takeUp(ctx context.Context, c *call) error {
 	case holdshort.OperationFailed:
 		return s.perform(ctx, c)
 	case holdshort.OperationUnknown:
+		if op.Settled {
+			return s.refuse(ctx, c, holdshort.Failure{Code: holdshort.OutcomeUnknown, Message: "nobody knows whether the call took effect, and a person gave up asking"})
+		}
 		return flow.Suspend // the request to a person is open
 	}
 	if !c.known {

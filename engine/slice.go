@@ -329,6 +329,9 @@ func (s *slice) write(c *change, run *holdshort.Run, batch pending, fresh bool, 
 	if run.Status.Ended() {
 		batch.drafts, batch.alarms = nil, nil // what is over waits for nothing
 	}
+	if run.Wake != s.wake {
+		batch.drafts = nil // something arrived since the journal was loaded: it may be the answer, and the flow looks again before it waits
+	}
 	if err := batch.write(c, run, fresh); err != nil {
 		return err
 	}

@@ -42,13 +42,11 @@ func TestWatchAll(t *testing.T) {
 		const all = writers * each * 2 // raised, and decided
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		stamping, stop := context.WithCancel(ctx)
+		running, stop := context.WithCancel(ctx)
 		var loops sync.WaitGroup
 		loops.Go(func() {
-			for stamping.Err() == nil {
-				if _, err := e.Tick(stamping); err != nil && stamping.Err() == nil {
-					t.Error(err)
-				}
+			if err := e.Run(running); err != nil {
+				t.Error(err)
 			}
 		})
 		var writing, watching sync.WaitGroup
