@@ -49,7 +49,10 @@ func (c *change) expire(req holdshort.Request, run *holdshort.Run, slot *slot) (
 	c.logs = append(c.logs, func() {
 		c.e.log.Info("HITL_EXPIRED", "trace_id", req.TraceID, "session_id", req.SessionID, "run_id", req.RunID, "request_id", req.ID, "origin_step_id", req.OriginStepID)
 	})
-	if run == nil || run.Status.Ended() {
+	if run == nil {
+		return closed, c.timeoutGate(closed)
+	}
+	if run.Status.Ended() {
 		return closed, nil
 	}
 	return closed, c.timeout(closed, run, slot)

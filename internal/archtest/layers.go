@@ -45,7 +45,7 @@ var Layers = []Layer{
 	// 6: the database
 	{Dir: "store", Imports: []string{"."}},
 	{Dir: "store/internal/*", Imports: []string{".", "store", "store/internal/*"}},
-	{Dir: "store/sqlite", Imports: []string{".", "store", "store/internal/*"}, Modules: []string{"modernc.org/sqlite"}, Tests: []string{"store/storetest"}},
+	{Dir: "store/sqlite", Imports: []string{".", "store", "store/internal/*"}, Modules: []string{"modernc.org/sqlite", "modernc.org/libc"}, Tests: []string{"store/storetest"}},
 	{Dir: "store/postgres", Imports: []string{".", "store", "store/internal/*"}, Modules: []string{"github.com/jackc/pgx/v5"},
 		Tests: []string{"store/storetest", "internal/testpg"}},
 	{Dir: "store/storetest", Imports: []string{".", "store", "store/internal/*"}, Tests: []string{"store/sqlite", "store/postgres", "internal/testpg"}},
