@@ -12,8 +12,7 @@ import (
 
 const (
 	escalationTime = 24 * time.Hour
-	// A sweep takes few timers at a time, so that decisions share the commits with it instead of waiting behind it.
-	timersAtOnce = 8
+	timersAtOnce = 32
 	// stale is how long after its time a timer whose subject cannot be read is looked at again.
 	stale = time.Minute
 )
@@ -32,6 +31,7 @@ func (e *Engine) tickTimers(ctx context.Context) (fired int, next time.Time, err
 	if err != nil {
 		return 0, next, err
 	}
+	ctx = store.Patient(ctx) // a hundred thousand of them must not stand before the one that a person decides
 	faults := make([]error, len(due))
 	var wg sync.WaitGroup
 	for i, d := range due {
