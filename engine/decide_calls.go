@@ -210,8 +210,7 @@ func mayChange(action holdshort.Action, args json.RawMessage) error {
 
 // reopen asks about the edited form, with the editor's vote if the editor is one of those who may decide it.
 func (c *change) reopen(run *holdshort.Run, draft holdshort.Request, d holdshort.Decision, out *Decided) error {
-	draft.Revision, draft.Outcome, draft.AskedAt, draft.QueueUntil, draft.ExpiresAt, draft.ClosedAt, draft.Assignee, draft.Reasks = 0, "", zero, zero, zero, zero, "", 0
-	next, err := c.complete(run, draft)
+	next, err := c.complete(run, unasked(draft))
 	if err != nil {
 		return err
 	}

@@ -94,8 +94,7 @@ func (c *change) escalate(req holdshort.Request, run *holdshort.Run) error {
 	draft.Audience.Roles = []string{"operator"}
 	draft.Audience.Owner, draft.Audience.Users = false, nil
 	draft.ExpiresIn = escalationTime
-	draft.Revision, draft.Outcome, draft.AskedAt, draft.QueueUntil, draft.ExpiresAt, draft.ClosedAt, draft.Assignee, draft.Code, draft.Reasks = 0, "", zero, zero, zero, zero, "", "", 0
-	next, err := c.complete(run, draft)
+	next, err := c.complete(run, unasked(draft))
 	if err != nil {
 		return err
 	}

@@ -110,7 +110,6 @@ func (c *change) take(d holdshort.Delivery) (letter, error) {
 	}
 	// From its first attempt on it is the head of its session. A node that died with it may have had it parked: then it is the head again.
 	if d.Ordered && (d.Status == holdshort.DeliveryQueued && d.Attempt == 0 || d.Status == holdshort.DeliverySending) {
-		c.ring(topicTimers)
 		if err := c.SetTimer(holdshort.Timer{Kind: holdshort.TimerPark, Subject: string(d.ID), DueAt: c.now.Add(parkAfter)}); err != nil {
 			return l, err
 		}

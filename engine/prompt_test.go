@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -346,5 +348,67 @@ func TestPromptDelivered(t *testing.T) {
 	}
 	if got := r.events(s, "response:sent"); len(got) != 1 || got[0].Request != r.requests(s)[0].ID {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestQueueOnPostgres: runs of two nodes ask in one session at once and are answered from both sides at once: nothing is lost, one prompt is
+// open at a time, and every message has a number of its own.
+func TestQueueOnPostgres(t *testing.T) {
+	r := onPostgres(t, Config{Flows: []flow.Flow{asker("ask")}})
+	other, err := New(r.store, r.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := r.chatting("")
+	nodes := []*Engine{r.Engine, other}
+	const many = 12
+	var wg sync.WaitGroup
+	for i := range many {
+		wg.Go(func() {
+			if _, err := nodes[i%2].Start(context.Background(), acme, StartInput{Flow: "ask", Session: s.ID, User: s.User, Input: []byte(`"?"`)}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	for _, e := range nodes {
+		if err := e.Settle(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reqs := r.requests(s)
+	asked, codes := 0, map[string]bool{}
+	for _, q := range reqs {
+		codes[q.Code] = true
+		if !q.AskedAt.IsZero() {
+			asked++
+		}
+	}
+	if len(reqs) != many || asked != 1 || len(codes) != many {
+		t.Fatalf("%d requests, %d asked, %d codes", len(reqs), asked, len(codes))
+	}
+	for i, q := range reqs {
+		wg.Go(func() {
+			if _, err := nodes[i%2].Decide(context.Background(), acme, DecideInput{Request: q.ID, Action: holdshort.Answer, Value: []byte(`"!"`), Actor: ben}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	for _, q := range reqs {
+		if run, err := r.AwaitRun(t.Context(), acme, q.RunID, Ended); err != nil || run.Status != holdshort.RunCompleted {
+			t.Errorf("%+v %v", run, err)
+		}
+	}
+	if now, err := r.SessionByID(t.Context(), acme, s.ID); err != nil || now.Prompt != "" {
+		t.Errorf("%+v %v", now, err)
+	}
+	for i, m := range r.history(s) {
+		if m.Seq != int64(i+1) {
+			t.Errorf("message %d has number %d", i+1, m.Seq)
+		}
+	}
+	if err := other.Drain(); err != nil {
+		t.Error(err)
 	}
 }

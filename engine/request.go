@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/flow"
@@ -58,6 +59,14 @@ func (c *change) complete(run *holdshort.Run, req holdshort.Request) (holdshort.
 	var err error
 	req.Fingerprint, err = req.ComputeFingerprint(c.Tenant())
 	return req, err
+}
+
+// unasked takes from a request what belongs to its own life, so that another can ask the same.
+func unasked(r holdshort.Request) holdshort.Request {
+	var never time.Time
+	r.Revision, r.Outcome, r.Code, r.Assignee, r.Reasks, r.CancelReason = 0, "", "", "", 0, ""
+	r.AskedAt, r.QueueUntil, r.ExpiresAt, r.ClosedAt = never, never, never, never
+	return r
 }
 
 // pausedEvents are further names under which a pause of some kinds is published.

@@ -9,7 +9,8 @@ import (
 )
 
 // chat is a session within one transaction. What is said in it is numbered at once and stored at the end: the session's row first, so that of
-// two transactions that talk in one session the second is told to look again.
+// two transactions that talk in one session the second is told to look again. Whoever changes a session that others talk in does it through
+// its chat (dirty).
 type chat struct {
 	session    holdshort.Session
 	dirty      bool

@@ -1,0 +1,112 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/policy"
+)
+
+// askAgain raises one request for all calls that can no longer run on what was decided.
+func (s *slice) askAgain(ctx context.Context, key string, calls []*call) error {
+	calls = slices.DeleteFunc(slices.Clone(calls), func(c *call) bool { return c.again == nil })
+	if len(calls) == 0 {
+		return nil
+	}
+	if err := s.mayPause(key); err != nil {
+		return err
+	}
+	for _, c := range calls {
+		c.verdict = *c.again
+	}
+	return s.Ask(ctx, key, *s.draft(key, calls, calls[0].verdict, func(*call) bool { return true }))
+}
+
+// settled: nothing more is to be asked about the call before it is carried out.
+func (c *call) settled() bool {
+	if c.entry != nil || c.verdict.Decision == policy.Deny && c.prior == nil {
+		return true
+	}
+	if c.prior != nil {
+		return c.prior.Status != holdshort.OperationFailed || c.freshlyApproved() || c.retried && c.prior.RequestID == "" && c.verdict.Decision == policy.Allow
+	}
+	return c.approval != nil || c.verdict.Decision == policy.Allow
+}
+
+// freshlyApproved: what failed is tried again only under a decision that is not the one which was used for it.
+func (c *call) freshlyApproved() bool {
+	return c.approval != nil && c.approval.Request > c.prior.RequestID
+}
+
+// needsPerson gives the request that has to be decided first: one for all calls of the batch.
+func (s *slice) needsPerson(key string, calls []*call) *holdshort.Request {
+	var asks *call
+	for _, c := range calls {
+		if !c.settled() && c.fits() == nil && asks == nil {
+			asks = c
+		}
+	}
+	if asks == nil {
+		return nil
+	}
+	return s.draft(key, calls, asks.verdict, func(c *call) bool { return !c.settled() && c.fits() == nil })
+}
+
+// draft asks about a batch. The verdict is that of the call which asks for the most.
+func (s *slice) draft(key string, calls []*call, v policy.Verdict, asks func(*call) bool) *holdshort.Request {
+	r := &holdshort.Request{Kind: holdshort.Approval, Source: "agent", PolicySource: "tool_policy", OriginStepID: key, ReturnTo: holdshort.ReturnTo{Node: "tool_call", Mode: "execute"},
+		ExpectedInput: holdshort.YesNo, Options: []holdshort.Option{{ID: "approve", Label: "Approve"}, {ID: "reject", Label: "Reject"}},
+		Allowed: []holdshort.Verb{holdshort.Approve, holdshort.Edit, holdshort.Reject, holdshort.Respond}}
+	for _, c := range calls {
+		a := holdshort.Action{CallID: c.ID, Tool: c.Tool, Args: c.Args, ArgsHash: holdshort.ArgsHash(c.Args), SchemaHash: c.tool.SchemaHash(), NeedsApproval: asks(c)}
+		if len(c.ran) > 0 {
+			a.Args, a.ArgsHash, a.AskedHash = c.ran, holdshort.ArgsHash(c.ran), a.ArgsHash
+		}
+		if c.prior != nil { // the same operation again: the same arguments
+			r.Allowed = []holdshort.Verb{holdshort.Approve, holdshort.Reject, holdshort.Respond}
+		}
+		if a.NeedsApproval {
+			a.Editable, a.Redacted, a.Blind = c.verdict.Editable, c.verdict.Redacted, c.verdict.Blind
+			v = moreOf(v, c.verdict)
+		}
+		r.Actions = append(r.Actions, a)
+	}
+	r.Reason, r.Rule, r.PolicyVersion, r.Audience, r.ValidFor, r.OnTimeout, r.OnReject, r.Priority = v.Reason, v.Rule, v.Version, v.Audience, v.ValidFor, v.OnTimeout, v.OnReject, v.Priority
+	if v.ExpiresIn != policy.Never {
+		r.ExpiresIn = v.ExpiresIn
+	}
+	r.Question = v.Question
+	if r.Question == "" {
+		r.Question = template(r.Actions)
+	}
+	return r
+}
+
+// moreOf gives the stricter of two verdicts: more people, then the shorter time.
+func moreOf(a, b policy.Verdict) policy.Verdict {
+	if b.Audience.Needed() > a.Audience.Needed() || b.Audience.Needed() == a.Audience.Needed() && b.Audience.Separate && !a.Audience.Separate {
+		return b
+	}
+	return a
+}
+
+// template asks in plain words when no rule does.
+func template(actions []holdshort.Action) string {
+	var lines []string
+	for _, a := range actions {
+		if a.NeedsApproval {
+			args := string(a.Args)
+			if len(args) > 300 {
+				args = args[:300] + "…"
+			}
+			lines = append(lines, fmt.Sprintf("%s %s", a.Tool, args))
+		}
+	}
+	if len(lines) == 1 {
+		return "Run " + lines[0] + "?"
+	}
+	return fmt.Sprintf("Run these %d calls?\n%s", len(lines), strings.Join(lines, "\n"))
+}

@@ -1,0 +1,172 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/flow"
+	"github.com/holdshort/holdshort/policy"
+	"github.com/holdshort/holdshort/store"
+)
+
+// look gathers what is known of the calls: journal, ledger, decision, policy.
+func (s *slice) look(ctx context.Context, key string, invocations []flow.Invocation) ([]*call, error) {
+	calls := make([]*call, len(invocations))
+	approvals, err := s.approvalsOf(key)
+	if err != nil {
+		return nil, err
+	}
+	for i, in := range invocations {
+		c := &call{Invocation: in, step: key, retried: s.journal.voided[key] || s.journal.voided[in.Key]}
+		if e, ok := s.journal.get(in.Key); ok {
+			c.entry = &e
+		}
+		c.tool, c.known = s.e.tools[in.Tool]
+		c.decide(approvals)
+		calls[i] = c
+	}
+	if s.isFresh() {
+		s.judge(calls)
+		return calls, nil
+	}
+	err = s.e.store.View(ctx, s.tenant, func(tx store.ReadTx) error {
+		for _, c := range calls {
+			c.prior = nil
+			if c.entry != nil {
+				continue
+			}
+			op, err := tx.Operation(s.operationID(c.Key))
+			if err == nil {
+				c.prior = &op
+				err = errors.Join(c.recall(tx), s.reread(tx, c))
+			}
+			if err != nil && c.prior != nil {
+				return err
+			} else if err != nil && holdshort.CodeOf(err) != holdshort.NotFound {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.judge(calls)
+	return calls, nil
+}
+
+// reread looks whether the outcome of an operation that is closed came into the journal after that was loaded: a process that lost the run
+// still records what its call brought.
+func (s *slice) reread(tx store.ReadTx, c *call) error {
+	if c.prior.Status != holdshort.OperationDone && c.prior.Status != holdshort.OperationFailed {
+		return nil
+	}
+	entries, err := tx.Journal(s.id)
+	if err != nil {
+		return err
+	}
+	if e, ok := newJournal(entries).get(c.Key); ok {
+		s.journal.add(e)
+		c.entry = &e
+	}
+	return nil
+}
+
+// recall finds what the last attempt ran with: what is tried again is that, whatever the flow had asked for.
+func (c *call) recall(tx store.ReadTx) error {
+	if c.prior.Status != holdshort.OperationFailed || c.prior.RequestID == "" {
+		return nil
+	}
+	req, err := tx.Request(c.prior.RequestID)
+	if err != nil {
+		return err
+	}
+	d, err := tx.Decision(req.ID)
+	if err != nil {
+		return err
+	}
+	if action := actionOf(req, c.ID); action != nil {
+		c.ran = action.Args
+	}
+	for _, decided := range d.Calls {
+		if decided.CallID == c.ID && decided.Action == holdshort.Edit {
+			c.ran = decided.Args
+		}
+	}
+	if string(c.ran) == string(c.Args) {
+		c.ran = nil
+	}
+	return nil
+}
+
+func (s *slice) isFresh() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.fresh
+}
+
+// approvalsOf gives the decisions about a batch, oldest first. One that expired and fails its run does so here, before anything runs.
+func (s *slice) approvalsOf(key string) ([]flow.Answer, error) {
+	var answers []flow.Answer
+	for _, entry := range s.journal.approvals(key) {
+		if flow.Fatal(entry) {
+			return nil, flow.Fail(*entry.Error)
+		}
+		var a flow.Answer
+		if err := json.Unmarshal(entry.Outcome, &a); err != nil {
+			return nil, flow.Hold(holdshort.Corrupt, err)
+		}
+		answers = append(answers, a)
+	}
+	return answers, nil
+}
+
+// decide finds what people said about the call: the newest decision that names it, else the newest about its batch.
+func (c *call) decide(answers []flow.Answer) {
+	for i := range answers {
+		a := &answers[i]
+		named := slices.IndexFunc(a.Calls, func(d holdshort.CallDecision) bool { return d.CallID == c.ID })
+		switch {
+		case named >= 0:
+			c.approval, c.decided = a, &a.Calls[named]
+		case c.decided == nil || len(a.Calls) == 0 && len(answers) == 1:
+			c.approval = a
+		}
+	}
+}
+
+func (s *slice) judge(calls []*call) {
+	now, run := s.Now(), s.snapshot()
+	for _, c := range calls {
+		if c.entry == nil {
+			c.verdict = policy.Judge(s.e.hookContext(), s.e.config.Policy, s.e.judged(s.tenant, &run, c.Tool, c.Args, now))
+		}
+	}
+}
+
+// hookContext is for a policy: it computes, it does not wait.
+func (e *Engine) hookContext() context.Context { return context.Background() }
+
+// judged is what a policy is asked about a call.
+func (e *Engine) judged(tenant holdshort.TenantID, run *holdshort.Run, name string, args json.RawMessage, now time.Time) policy.Call {
+	t, known := e.tools[name]
+	c := policy.Call{Tenant: tenant, Tool: name, Args: args, Known: known, Effect: string(t.Effect), Reversible: string(t.Reversible), Idempotent: t.Idempotent, Now: now}
+	if t.Cost != nil {
+		c.Cost = t.Cost(args)
+	}
+	if run != nil {
+		c.Agent, c.Flow, c.User, c.Session, c.Run = run.Agent, run.Flow, run.User, run.SessionID, run.ID
+	}
+	return c
+}
+
+// snapshot is the run as it was last stored.
+func (s *slice) snapshot() holdshort.Run {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.run
+}
