@@ -337,6 +337,10 @@ func TestClaimBatch(t *testing.T) {
 	if _, err := b.Claim(t.Context(), tenant, engine.ClaimInput{Request: whole.ID, Actor: bot}); code(err) != holdshort.Denied {
 		t.Errorf("rejected as a whole: %v", err)
 	}
+	b.forge(`UPDATE requests SET body = CAST(replace(CAST(body AS TEXT), 'rejected', 'approved') AS BLOB) WHERE id = ?`, string(whole.ID))
+	if _, err := b.Claim(t.Context(), tenant, engine.ClaimInput{Request: whole.ID, Actor: bot}); code(err) != holdshort.Denied {
+		t.Errorf("rejected as a whole, and called approved by hand: %v", err)
+	}
 	b.noOperation(whole.ID)
 }
 

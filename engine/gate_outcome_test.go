@@ -179,6 +179,21 @@ func TestExtend(t *testing.T) {
 	}
 }
 
+// TestEarlyTimer: a timer that was read before the lease was extended, or that the clock misled, takes nothing away.
+func TestEarlyTimer(t *testing.T) {
+	b := newBed(t, engine.Config{})
+	_, claim := b.handedOut()
+	b.forge(`UPDATE timers SET due_at = 1 WHERE kind = 'operation' AND subject = ?`, claim.OperationIDs[0])
+	b.advance(time.Second)
+	if op := b.operation(claim.OperationIDs[0]); op.Status != holdshort.OperationStarted {
+		t.Fatalf("%+v", op)
+	}
+	b.advance(time.Minute)
+	if op := b.operation(claim.OperationIDs[0]); op.Status != holdshort.OperationUnknown {
+		t.Errorf("%+v", op)
+	}
+}
+
 // TestVanishedClaimer: a claimer that says nothing leaves the operation unknown, those who approved it are asked, and what they or a late
 // report say settles it, once.
 func TestVanishedClaimer(t *testing.T) {

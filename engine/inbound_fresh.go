@@ -92,7 +92,7 @@ func (c *change) begin(t *chat, input json.RawMessage, trace string, s *slot) (h
 		return run, err
 	}
 	run.CreatedAt, run.UpdatedAt = c.now, c.now
-	ours, err := c.claim(&run, s)
+	ours, err := c.claim(&run, c.room(s))
 	if err != nil {
 		return run, err
 	}

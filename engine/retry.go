@@ -73,7 +73,7 @@ func (c *change) retry(run *holdshort.Run, slot *slot, actor string) error {
 			return err
 		}
 	}
-	ours, err := c.claim(&next, slot)
+	ours, err := c.claim(&next, c.room(slot))
 	if err != nil {
 		return err
 	}

@@ -28,28 +28,43 @@ func (e *Engine) slot() *slot {
 	}
 }
 
+// caps are the limits that a run takes part in.
+func (e *Engine) caps(f flow.Flow, tenant holdshort.TenantID) map[string]int {
+	if f.Concurrency == 0 && e.config.Limits.TenantRuns == 0 {
+		return nil
+	}
+	caps := map[string]int{}
+	if f.Concurrency > 0 {
+		caps["flow "+f.Title()] = f.Concurrency
+	}
+	if e.config.Limits.TenantRuns > 0 {
+		caps["tenant "+string(tenant)] = e.config.Limits.TenantRuns
+	}
+	return caps
+}
+
 // reserve counts the slot for a flow and a tenant; false if one of them has as many runs as it may.
 func (s *slot) reserve(f flow.Flow, tenant holdshort.TenantID) bool {
 	e := s.e
+	caps := e.caps(f, tenant)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s.uncount()
-	if f.Concurrency == 0 && e.config.Limits.TenantRuns == 0 {
-		return true
-	}
-	caps := map[string]int{"flow " + f.Title(): f.Concurrency, "tenant " + string(tenant): e.config.Limits.TenantRuns}
 	for name, most := range caps {
-		if most > 0 && e.busy[name] >= most {
+		if e.busy[name] >= most {
 			return false
 		}
 	}
-	for name, most := range caps {
-		if most > 0 {
-			e.busy[name]++
-			s.counts = append(s.counts, name)
-		}
-	}
+	s.count(caps)
 	return true
+}
+
+// count takes part in the caps, whether there is room or not.
+func (s *slot) count(caps map[string]int) {
+	for name := range caps {
+		s.e.busy[name]++
+		s.counts = append(s.counts, name)
+	}
 }
 
 func (s *slot) uncount() {
@@ -75,13 +90,14 @@ func (s *slot) free() {
 	})
 }
 
-// claim takes a queued run for this node within a transaction, if it can be executed here and now. The caller stores the run.
-func (c *change) claim(run *holdshort.Run, s *slot) (bool, error) {
-	if s == nil || run.Status != holdshort.RunQueued || run.Held != nil || run.Claims >= c.e.config.Limits.Claims {
+// claim takes a queued run for this node within a transaction, if it can be executed here and now: if the node has its flow, and room for it
+// says so. The caller stores the run.
+func (c *change) claim(run *holdshort.Run, room func(flow.Flow) bool) (bool, error) {
+	if run.Status != holdshort.RunQueued || run.Held != nil || run.Claims >= c.e.config.Limits.Claims {
 		return false, nil
 	}
 	f, ok := c.e.flowFor(*run)
-	if !ok || !s.reserve(f, c.Tenant()) {
+	if !ok || !room(f) {
 		return false, nil
 	}
 	next, err := run.Apply(holdshort.RunClaim, c.now)
@@ -93,6 +109,11 @@ func (c *change) claim(run *holdshort.Run, s *slot) (bool, error) {
 	return true, nil
 }
 
+// room is that of a slot.
+func (c *change) room(s *slot) func(flow.Flow) bool {
+	return func(f flow.Flow) bool { return s != nil && s.reserve(f, c.Tenant()) }
+}
+
 // wake lets a run go on: at once on this node if there is room, else on whichever claims it. It stores the run.
 func (c *change) wake(run *holdshort.Run, s *slot, actor string) error {
 	was, read := run.Status, *run
@@ -100,7 +121,7 @@ func (c *change) wake(run *holdshort.Run, s *slot, actor string) error {
 	if err != nil {
 		return err
 	}
-	ours, err := c.claim(&next, s)
+	ours, err := c.claim(&next, c.room(s))
 	if err != nil {
 		return err
 	}

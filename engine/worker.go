@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/flow"
 	"github.com/holdshort/holdshort/store"
 )
 
@@ -31,41 +32,58 @@ func (e *Engine) claimRuns(ctx context.Context, abandoned bool) (int, error) {
 	if len(spare) == 0 || len(claim.Flows) == 0 {
 		return 0, nil
 	}
-	type handed struct {
+	// The transaction may run more than once, and hand out others the second time. Only what the last pass saw counts: that many of the last notes.
+	type note struct {
 		tenant holdshort.TenantID
-		claimed
+		run    holdshort.Run
+		ours   bool
 	}
-	var taken []handed
-	var topics []string
-	free := spare
-	seen := map[runKey]bool{}
-	_, err := e.store.System().ClaimRuns(ctx, claim, func(tx store.Tx, run holdshort.Run) error {
-		key := runKey{tx.Tenant(), run.ID}
-		if seen[key] { // the transaction runs a second time
-			seen, taken, topics, free = map[runKey]bool{}, nil, nil, spare
-		}
-		seen[key] = true
+	var notes []note
+	full := e.fullness()
+	n, err := e.store.System().ClaimRuns(ctx, claim, func(tx store.Tx, run holdshort.Run) error {
 		c := &change{Tx: tx, e: e, now: tx.Now()}
 		e.clock.saw(c.now)
-		ours, err := c.takeOver(&run, free)
-		if err != nil || !ours {
-			return err
-		}
-		taken = append(taken, handed{tx.Tenant(), claimed{run: run, slot: free[0]}})
-		free = free[1:]
-		topics = append(topics, c.topics...)
-		return nil
+		ours, err := c.takeOver(&run, func(f flow.Flow) bool { return full(f, tx.Tenant()) })
+		notes = append(notes, note{tx.Tenant(), run, ours})
+		return err
 	})
 	if err != nil {
 		return 0, err
 	}
-	for _, h := range taken {
-		e.launch(h.tenant, h.claimed)
+	taken := 0
+	for _, note := range notes[max(len(notes)-n, 0):] {
+		if !note.ours {
+			continue
+		}
+		f, _ := e.flowFor(note.run)
+		e.mu.Lock()
+		spare[taken].count(e.caps(f, note.tenant))
+		e.mu.Unlock()
+		e.launch(note.tenant, claimed{run: note.run, slot: spare[taken]})
+		e.store.Wake().Ring(runTopic(note.run.ID), topicEvents)
+		taken++
 	}
-	if len(topics) > 0 {
-		e.store.Wake().Ring(topics...)
+	return taken, nil
+}
+
+// fullness answers whether there is room for another run of a flow and a tenant, counting what it granted already. A transaction that runs a
+// second time may be granted less than there is: the next tick takes the rest.
+func (e *Engine) fullness() func(flow.Flow, holdshort.TenantID) bool {
+	granted := map[string]int{}
+	return func(f flow.Flow, tenant holdshort.TenantID) bool {
+		caps := e.caps(f, tenant)
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		for name, most := range caps {
+			if e.busy[name]+granted[name] >= most {
+				return false
+			}
+		}
+		for name := range caps {
+			granted[name]++
+		}
+		return true
 	}
-	return len(taken), nil
 }
 
 const claimsAtOnce = 32
@@ -85,7 +103,7 @@ func (e *Engine) claimable() []store.FlowVersion {
 
 // takeOver claims one run: queued, or left behind by a node that is gone. A run that was claimed again and again without progress kills
 // whoever runs it: it is held.
-func (c *change) takeOver(run *holdshort.Run, free []*slot) (bool, error) {
+func (c *change) takeOver(run *holdshort.Run, room func(flow.Flow) bool) (bool, error) {
 	if run.Claims >= c.e.config.Limits.Claims {
 		if err := c.hold(run, holdshort.Poisoned); err != nil {
 			return false, err
@@ -100,10 +118,7 @@ func (c *change) takeOver(run *holdshort.Run, free []*slot) (bool, error) {
 			return false, err
 		}
 	}
-	if len(free) == 0 {
-		return false, nil
-	}
-	if ours, err := c.claim(&next, free[0]); err != nil || !ours {
+	if ours, err := c.claim(&next, room); err != nil || !ours {
 		return false, err
 	}
 	if err := c.PutRun(next); err != nil {

@@ -193,7 +193,7 @@ func (s *Statement) Guarded() *Statement {
 	s.checked.Do(func() {
 		change := " RETURNING 1"
 		switch {
-		case strings.HasPrefix(s.source, "INSERT") && !strings.Contains(s.source, " WHERE ") && !strings.Contains(s.source, "DO NOTHING"):
+		case strings.HasPrefix(s.source, "INSERT") && !strings.Contains(s.source, "WHERE ") && !strings.Contains(s.source, "DO NOTHING"):
 			return
 		case strings.HasPrefix(s.source, "SELECT"):
 			change = ""
