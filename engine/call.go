@@ -105,10 +105,8 @@ func (s *slice) carryOut(ctx context.Context, c *call) error {
 		return s.refuse(ctx, c, *failure)
 	}
 	if c.verdict.Decision == policy.Deny {
-		s.mu.Lock()
-		s.pending.refused = append(s.pending.refused, operationFact{Operation: operationID(s.run, c.Key), Capability: c.Tool})
-		s.mu.Unlock()
-		return s.refuse(ctx, c, denial("the policy does not allow it ("+c.verdict.Rule+")"))
+		fact := operationFact{Operation: s.operationID(c.Key), Capability: c.Tool}
+		return s.refuse(ctx, c, denial("the policy does not allow it ("+c.verdict.Rule+")"), fact)
 	}
 	if c.approval == nil {
 		return s.perform(ctx, c)
@@ -145,11 +143,11 @@ func denial(why string) holdshort.Failure {
 }
 
 // refuse records an outcome of a call that never ran.
-func (s *slice) refuse(ctx context.Context, c *call, f holdshort.Failure) error {
+func (s *slice) refuse(ctx context.Context, c *call, f holdshort.Failure, facts ...operationFact) error {
 	f.Step = c.Key
 	now := s.Now()
 	c.entry = &holdshort.JournalEntry{Key: c.Key, Kind: flow.KindCall, Hash: c.Hash, Error: &f, Started: now, Ended: now}
-	return s.Record(ctx, *c.entry)
+	return s.record(ctx, func(p *pending) { p.refused = append(p.refused, facts...) }, *c.entry)
 }
 
 // respond takes what a person wrote as the call's result. The decision is verified like an approval: a forged one must not speak for a tool.

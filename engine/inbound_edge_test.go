@@ -116,7 +116,7 @@ func TestHangingChannelHoldsUpNobody(t *testing.T) {
 // TestAnyOrder: whatever happens in whatever order, at most one prompt of the session is open and it is the session's, every question is in
 // memory once, nothing that closed was changed later, and what was asked is asked in order.
 func TestAnyOrder(t *testing.T) {
-	for seed := range uint64(6) {
+	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 1))
 			r := newRoom(t, Config{Flows: []flow.Flow{asker("ask"), confirmer("confirm")}})

@@ -333,12 +333,22 @@ func TestNodeDiesWhileSending(t *testing.T) {
 	if got := r.box.texts(t); len(got) != 0 {
 		t.Fatalf("sent %q", got)
 	}
-	r.pass(2 * time.Second)
-	r.box.mu.Lock()
-	got := r.box.got
-	r.box.mu.Unlock()
-	if len(got) != 1 || got[0].Key != dead[0].Key || got[0].Attempt != 3 {
-		t.Fatalf("%+v", got)
+	r.clock.move(2 * time.Second)
+	next, err := r.claimDeliveries(t.Context(), 10)
+	if err != nil || len(next) != 1 || next[0].Key != dead[0].Key || next[0].Attempt != 3 {
+		t.Fatalf("%+v %v", next, err)
+	}
+	for _, late := range []error{errBusy, nil} {
+		if err := r.settleDelivery(dead[0], late); err != nil {
+			t.Fatal(err)
+		}
+		if d, err := r.DeliveryByID(t.Context(), acme, dead[0].ID); err != nil || d.Status != holdshort.DeliverySending || d.Lease.Epoch != next[0].Lease.Epoch {
+			t.Fatalf("%+v %v", d, err)
+		}
+	}
+	r.carry(next[0])
+	if got := r.box.texts(t); len(got) != 1 || got[0] != "hello" {
+		t.Fatalf("sent %q", got)
 	}
 	if err := r.settleDelivery(dead[0], errBusy); err != nil {
 		t.Fatal(err)

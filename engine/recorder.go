@@ -42,11 +42,22 @@ func (s *slice) Now() time.Time {
 
 // Record keeps an outcome. What is dear is stored at once; the rest when the slice has gone on for a while, or with its next commit.
 func (s *slice) Record(ctx context.Context, entry holdshort.JournalEntry) error {
-	s.journal.add(entry)
+	return s.record(ctx, nil, entry)
+}
+
+// record keeps entries and what belongs to them in one piece: no commit may come between, or a crash after it would leave a part of a fact.
+func (s *slice) record(ctx context.Context, with func(*pending), entries ...holdshort.JournalEntry) error {
 	s.mu.Lock()
-	s.pending.entries = append(s.pending.entries, entry)
-	store := entry.Kind == flow.KindModel || time.Since(s.stored) > unsaved
+	if with != nil {
+		with(&s.pending)
+	}
+	s.pending.entries = append(s.pending.entries, entries...)
+	store := time.Since(s.stored) > unsaved
 	s.mu.Unlock()
+	for _, entry := range entries {
+		s.journal.add(entry)
+		store = store || entry.Kind == flow.KindModel
+	}
 	if !store {
 		return nil
 	}
@@ -83,18 +94,12 @@ func (s *slice) mayPause(key string) error {
 
 // Say queues a message with the entry that records it.
 func (s *slice) Say(ctx context.Context, entry holdshort.JournalEntry, parts []holdshort.Part) error {
-	s.mu.Lock()
-	s.pending.said = append(s.pending.said, said{entry.Key, parts})
-	s.mu.Unlock()
-	return s.Record(ctx, entry)
+	return s.record(ctx, func(p *pending) { p.said = append(p.said, said{entry.Key, parts}) }, entry)
 }
 
 // Emit queues an event with the entry that records it.
 func (s *slice) Emit(ctx context.Context, entry holdshort.JournalEntry, name string, body json.RawMessage) error {
-	s.mu.Lock()
-	s.pending.emitted = append(s.pending.emitted, emitted{name, body})
-	s.mu.Unlock()
-	return s.Record(ctx, entry)
+	return s.record(ctx, func(p *pending) { p.emitted = append(p.emitted, emitted{name, body}) }, entry)
 }
 
 // alarm sets the timer of a sleep or wait once, and reports whether it has fired.
@@ -134,10 +139,7 @@ func (s *slice) Wait(ctx context.Context, key, name string, timeout time.Duratio
 	entry := holdshort.JournalEntry{Key: key, Kind: flow.KindWait, Started: s.Now(), Ended: s.Now()}
 	if took, body, ok := s.journal.take(name); ok {
 		entry.Outcome = body
-		if err := s.Record(ctx, entry); err != nil {
-			return entry, err
-		}
-		return entry, s.Record(ctx, tookEntry(key, took, entry.Ended))
+		return entry, s.record(ctx, nil, entry, tookEntry(key, took, entry.Ended))
 	}
 	if !s.alarm(key, timeout) {
 		return entry, flow.Suspend
