@@ -61,7 +61,7 @@ func step(ctx context.Context, s store.Store) (func(int) error, error) {
 }
 
 func newRun(now time.Time) holdshort.Run {
-	return holdshort.Run{ID: holdshort.NewRunID(now), Status: holdshort.RunRunning, Flow: "refund", FlowVersion: 1, Agent: "desk", User: "ana",
+	return holdshort.Run{ID: holdshort.NewRunID(now), Status: holdshort.RunRunning, Flow: "step", FlowVersion: 1, Agent: "desk", User: "ana",
 		TraceID: string(holdshort.NewMessageID(now)), Input: json.RawMessage(`{"order":"77","amount":120,"reason":"arrived broken"}`), CreatedAt: now, UpdatedAt: now}
 }
 
@@ -120,7 +120,7 @@ func rate(ctx context.Context, t *target, tr transaction, maxGroup, callers int,
 	for _, do := range work {
 		wg.Go(func() {
 			var times []time.Duration
-			for n := 0; time.Since(start) < d; n++ {
+			for n := 0; n == 0 || time.Since(start) < d; n++ {
 				begin := time.Now()
 				if err := do(n); err != nil {
 					mu.Lock()

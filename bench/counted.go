@@ -18,6 +18,7 @@ type counted struct {
 	views   atomic.Int64
 	system  countedSystem
 	asked   sync.Map // run to the request that it raised, as a message to a person would carry it
+	pattern *pattern // takes down what is written; nil: nobody does
 	after   func()   // of each transaction, before its caller hears of it; nil: nothing
 }
 
@@ -45,7 +46,7 @@ func (c *counted) View(ctx context.Context, tenant holdshort.TenantID, fn func(s
 
 func (c *counted) System() store.System { return &c.system }
 
-// watched is a transaction whose questions are noted.
+// watched is a transaction whose questions are noted, and all that it writes if somebody wants to know.
 type watched struct {
 	store.Tx
 	store *counted
@@ -55,7 +56,38 @@ func (w watched) PutRequest(req holdshort.Request) error {
 	if req.Status == holdshort.RequestOpen {
 		w.store.asked.Store(req.RunID, req.ID)
 	}
+	if p := w.store.pattern; p != nil {
+		p.request = req
+	}
 	return w.Tx.PutRequest(req)
+}
+
+func (w watched) PutRun(run holdshort.Run) error {
+	if p := w.store.pattern; p != nil {
+		p.run = run
+	}
+	return w.Tx.PutRun(run)
+}
+
+func (w watched) AddJournal(e holdshort.JournalEntry) error {
+	if p := w.store.pattern; p != nil {
+		p.journal = append(p.journal, e)
+	}
+	return w.Tx.AddJournal(e)
+}
+
+func (w watched) SetTimer(t holdshort.Timer) error {
+	if p := w.store.pattern; p != nil {
+		p.timers = append(p.timers, t)
+	}
+	return w.Tx.SetTimer(t)
+}
+
+func (w watched) AddEvent(e holdshort.Event) error {
+	if p := w.store.pattern; p != nil {
+		p.events = append(p.events, e)
+	}
+	return w.Tx.AddEvent(e)
 }
 
 // request gives what a run asked last, once.

@@ -50,7 +50,7 @@ func (k *kernel) cycles(ctx context.Context, callers int, d time.Duration) ([]la
 	for range callers {
 		wg.Go(func() {
 			var own []lap
-			for time.Since(start) < d {
+			for len(own) == 0 || time.Since(start) < d {
 				l, err := k.cycle(ctx)
 				if err != nil {
 					mu.Lock()

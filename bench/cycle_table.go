@@ -114,7 +114,7 @@ func measureCallers(ctx context.Context, t *target, o Options, r replayer, s *sc
 
 // bareCommits commits one row after the other.
 func (t *tally) bareCommits(ctx context.Context, r replayer, d time.Duration) error {
-	for start := time.Now(); time.Since(start) < d; {
+	for start := time.Now(); len(t.bare) == 0 || time.Since(start) < d; {
 		begin := time.Now()
 		if err := r.bare(ctx); err != nil {
 			return fmt.Errorf("one bare row: %w", err)

@@ -10,6 +10,7 @@ import (
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/engine"
 	"github.com/holdshort/holdshort/flow"
+	"github.com/holdshort/holdshort/policy"
 	"github.com/holdshort/holdshort/store"
 	"github.com/holdshort/holdshort/tool"
 )
@@ -45,6 +46,11 @@ var refundFlow = flow.New("refund", 1, func(c *flow.Context, in order) (string, 
 	return flow.Call[string](c, "refund", "orders.refund", in)
 })
 
+var refundPolicy = policy.Func(func(context.Context, policy.Call) (policy.Verdict, error) {
+	return policy.Verdict{Decision: policy.Ask, Rule: "big refunds", Version: "3", Audience: holdshort.Audience{Roles: []string{"reviewer"}}, Editable: []string{"amount"},
+		OnTimeout: holdshort.TimeoutFail, Question: "Refund 120 EUR to order 77?"}, nil
+})
+
 var refundTool = tool.Tool{Name: "orders.refund", Schema: json.RawMessage(`{"type":"object"}`), Call: func(context.Context, tool.Call) (tool.Result, error) {
 	return tool.Result{Value: json.RawMessage(`"done"`)}, nil
 }}
@@ -62,19 +68,22 @@ type kernel struct {
 	stop  func() error
 }
 
-// newKernel makes an engine whose loops do not run.
-func newKernel(s store.Store, workers int) (*kernel, error) {
+// patient lets a run take its time to its first pause: where three commits are to be seen, however busy the machine is.
+const patient = time.Minute
+
+// newKernel makes an engine whose loops do not run. A grace of 0 is the engine's own.
+func newKernel(s store.Store, workers int, grace time.Duration) (*kernel, error) {
 	k := &kernel{store: newCounted(s), stop: func() error { return nil }}
 	keyring := s.(interface{ Keyring() *holdshort.Keyring }).Keyring() // both drivers have one
 	var err error
 	k.Engine, err = engine.New(k.store, engine.Config{Keyring: keyring, Flows: []flow.Flow{cycleFlow, refundFlow, sleepFlow}, Tools: []tool.Tool{refundTool},
-		Workers: workers, Logger: slog.New(slog.DiscardHandler)})
+		Policy: refundPolicy, Node: "bench", Workers: workers, Grace: grace, Logger: slog.New(slog.DiscardHandler)})
 	return k, err
 }
 
 // startKernel starts it and returns when it is ready.
 func startKernel(ctx context.Context, s store.Store, workers int) (*kernel, error) {
-	k, err := newKernel(s, workers)
+	k, err := newKernel(s, workers, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -3,143 +3,163 @@ package bench
 import (
 	"bytes"
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 	"time"
 
 	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/engine"
 	"github.com/holdshort/holdshort/store"
 )
 
-// park writes what a run leaves that waits for an approval: the run, a finished step and the ask in its journal, the request with one
-// action, its timer and the events.
-func park(tx store.Tx, number int, expires time.Time) (holdshort.RequestID, error) {
-	now := tx.Now()
-	run := newRun(now)
-	run.Status = holdshort.RunWaiting
-	args, err := holdshort.Canonical(fmt.Appendf(nil, `{"order":"%d","amount":120,"currency":"EUR","reason":"arrived broken"}`, 100_000+number))
-	if err != nil {
-		return "", err
-	}
-	req := holdshort.Request{ID: holdshort.NewRequestID(now), Version: holdshort.RequestVersion, Code: "K7", Kind: holdshort.Approval, Reason: "tool_requires_review",
-		Source: "agent", PolicySource: "tool_policy", PolicyVersion: "3", Rule: "big refunds", Status: holdshort.RequestOpen, RunID: run.ID, TraceID: run.TraceID,
-		OriginStepID: "call_1", FlowVersion: 1, ReturnTo: holdshort.ReturnTo{Node: "tool_call", Mode: "execute"},
-		Question: fmt.Sprintf("Refund 120 EUR to order %d?", 100_000+number), ExpectedInput: holdshort.YesNo,
-		Options: []holdshort.Option{{ID: "approve", Label: "Approve"}, {ID: "reject", Label: "Reject"}},
-		Actions: []holdshort.Action{{CallID: "call_1", Tool: "orders.refund", Args: args, ArgsHash: holdshort.ArgsHash(args), NeedsApproval: true, Editable: []string{"amount"}}},
-		Allowed: []holdshort.Verb{holdshort.Approve, holdshort.Edit, holdshort.Reject, holdshort.Respond}, Salt: holdshort.NewSalt(),
-		Audience: holdshort.Audience{Roles: []string{"finance"}, Quorum: 1}, Requester: holdshort.Requester{User: "ana"}, Priority: holdshort.PriorityNormal, Language: "en",
-		Context: json.RawMessage(`{"customer":"C-1881","order_total":340}`), CreatedAt: now, AskedAt: now, ExpiresAt: expires, OnTimeout: holdshort.TimeoutFail, OnReject: holdshort.RejectContinue}
-	if req.Fingerprint, err = req.ComputeFingerprint(tx.Tenant()); err != nil {
-		return "", err
-	}
-	event := func(kind string) error {
-		return tx.AddEvent(holdshort.Event{Type: kind, Run: run.ID, Request: req.ID, Trace: run.TraceID, Flow: "refund", Actor: "system:worker"})
-	}
-	for _, write := range []func() error{
-		func() error { return tx.PutRun(run) },
-		func() error {
-			return tx.AddJournal(holdshort.JournalEntry{RunID: run.ID, Key: "look up order", Kind: "step", Outcome: json.RawMessage(`{"order":"77","total":340,"paid":true}`), Started: now, Ended: now})
-		},
-		func() error {
-			return tx.AddJournal(holdshort.JournalEntry{RunID: run.ID, Key: "call_1", Kind: "ask", Hash: req.Actions[0].ArgsHash, Outcome: json.RawMessage(`"` + string(req.ID) + `"`), Started: now, Ended: now})
-		},
-		func() error { return tx.PutRequest(req) },
-		func() error {
-			return tx.SetTimer(holdshort.Timer{Kind: holdshort.TimerExpiry, Subject: string(req.ID), DueAt: expires})
-		},
-		func() error { return event("run.created") },
-		func() error { return event("run.started") },
-		func() error { return event("hitl.request.asked") },
-		func() error { return event("hitl.interrupt.paused") },
-	} {
-		if err := write(); err != nil {
-			return "", err
-		}
-	}
-	return req.ID, nil
-}
+// enough of decisions and looks for a median; fewer where few are parked.
+func enough(parked, most int) int { return max(min(parked/10, most), 10) }
 
-// load parks n runs, many to a transaction: it is not what is measured.
-func load(ctx context.Context, s store.Store, n int, expires func(now time.Time, i int) time.Time, keep bool) ([]holdshort.RequestID, error) {
-	const batch = 500
-	var ids []holdshort.RequestID
-	for done := 0; done < n; done += batch {
-		var some []holdshort.RequestID
-		err := s.Update(ctx, tenant, func(tx store.Tx) error {
-			some = some[:0]
-			for i := done; i < min(done+batch, n); i++ {
-				id, err := park(tx, i, expires(tx.Now(), i))
-				if err != nil {
-					return err
-				}
-				some = append(some, id)
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
-		if keep {
-			ids = append(ids, some...)
-		}
-	}
-	return ids, nil
-}
-
+// measureParked compares an engine on an empty store with one on a store in which many runs wait.
 func measureParked(ctx context.Context, t *target, o Options, report *Report) error {
 	if o.Parked == 0 {
 		return nil
 	}
 	p := Parked{Runs: o.Parked}
-	fresh := &target{folder: t.folder, url: t.url, path: t.folder + "/parked.db"}
-	s, err := fresh.open(ctx, 256, 1)
+	model, err := takePattern(ctx)
+	if err != nil {
+		return fmt.Errorf("park one run: %w", err)
+	}
+	empty, dropEmpty, err := t.fresh(ctx, "empty")
 	if err != nil {
 		return err
 	}
-	if p.RSSEmpty, err = touch(ctx, s, nil); err != nil {
-		return err
-	}
-	before, err := s.System().Health(ctx)
+	defer dropEmpty()
+	full, dropFull, err := t.fresh(ctx, "parked")
 	if err != nil {
 		return err
 	}
-	o.Progress(fmt.Sprintf("parking %d runs", o.Parked))
-	start := time.Now()
-	if _, err := load(ctx, s, o.Parked, func(now time.Time, _ int) time.Time { return now.Add(24 * time.Hour) }, false); err != nil {
+	defer dropFull()
+	var alone waiting
+	if err := empty.wait(ctx, &alone, enough(o.Parked, 500), nil); err != nil {
 		return err
 	}
-	p.LoadedRate = float64(o.Parked) / time.Since(start).Seconds()
-	if err := s.Close(); err != nil { // closing moves the write-ahead log into the file
-		return err
-	}
-	start = time.Now()
-	if s, err = fresh.open(ctx, 256, 1); err != nil {
-		return err
-	}
-	defer s.Close()
-	p.OpenTook = time.Since(start)
-	after, err := s.System().Health(ctx)
+	p.RSSEmpty, p.GoroutinesEmpty = alone.rss, alone.goroutines
+	ids, err := p.fill(ctx, full, o, model)
 	if err != nil {
 		return err
 	}
-	p.BytesEach = float64(after.Bytes-before.Bytes) / float64(o.Parked)
-	o.Progress("reading the inbox")
+	o.Progress("an engine beside them")
 	var times []time.Duration
-	if p.RSSParked, err = touch(ctx, s, &times); err != nil {
+	var crowd waiting
+	if err := full.wait(ctx, &crowd, enough(o.Parked, 500), &times); err != nil {
 		return err
 	}
+	p.OpenTook, p.ReadyTook, p.RSSParked, p.GoroutinesParked = crowd.open, crowd.ready, crowd.rss, crowd.goroutines
+	p.BytesEach = float64(crowd.bytes-alone.bytes) / float64(o.Parked)
 	p.InboxP50, p.InboxP99 = quantile(times, 0.5), quantile(times, 0.99)
+	o.Progress("deciding some of them")
+	if err := p.decide(ctx, empty, full, model, ids); err != nil {
+		return err
+	}
 	report.Parked = &p
 	return nil
 }
 
+// fill parks them and gives the requests of some that are spread over all.
+func (p *Parked) fill(ctx context.Context, t *target, o Options, model *pattern) ([]holdshort.RequestID, error) {
+	s, err := t.open(ctx, 256, 1)
+	if err != nil {
+		return nil, err
+	}
+	o.Progress(fmt.Sprintf("parking %d runs", o.Parked))
+	start := time.Now()
+	ids, err := model.load(ctx, s, o.Parked, max(o.Parked/enough(o.Parked, 200), 1), tomorrow)
+	p.LoadedRate = float64(o.Parked) / time.Since(start).Seconds()
+	return ids, errors.Join(err, s.Close()) // closing moves the write-ahead log into the file
+}
+
+// waiting is what an engine costs that has nothing to do.
+type waiting struct {
+	open, ready time.Duration
+	rss, bytes  int64
+	goroutines  int
+}
+
+// wait opens the store, starts an engine, reads the inbox and looks at the process.
+func (t *target) wait(ctx context.Context, w *waiting, looks int, times *[]time.Duration) (err error) {
+	start := time.Now()
+	s, err := t.open(ctx, 256, 1)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	w.open = time.Since(start)
+	k, err := startKernel(ctx, s, 64)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(k.stop(), err) }()
+	w.ready = time.Since(start)
+	if w.rss, err = touch(ctx, s, looks, times); err != nil {
+		return err
+	}
+	w.goroutines = runtime.NumGoroutine()
+	health, err := s.System().Health(ctx)
+	w.bytes = health.Bytes
+	return err
+}
+
+// decide decides parked runs and, in turn with them, runs of a store that has few.
+func (p *Parked) decide(ctx context.Context, empty, full *target, model *pattern, ids []holdshort.RequestID) (err error) {
+	var kernels [2]*kernel
+	for i, t := range []*target{empty, full} {
+		s, err := t.open(ctx, 256, 1)
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		if kernels[i], err = startKernel(ctx, s, 64); err != nil {
+			return err
+		}
+		defer kernels[i].stop()
+	}
+	few, err := model.load(ctx, kernels[0].store, len(ids), 1, tomorrow)
+	if err != nil {
+		return err
+	}
+	var times [2][]time.Duration
+	for n := range ids {
+		for i, id := range []holdshort.RequestID{few[n], ids[n]} {
+			took, err := kernels[i].decide(ctx, id)
+			if err != nil {
+				return err
+			}
+			times[i] = append(times[i], took)
+		}
+	}
+	p.Decided, p.DecideEmptyP50, p.DecideParkedP50 = len(ids), quantile(times[0], 0.5), quantile(times[1], 0.5)
+	p.DecideRatio = float64(p.DecideParkedP50) / float64(max(p.DecideEmptyP50, 1))
+	return nil
+}
+
+// decide approves a request, waits until its run has ended, and gives how long the decision alone took.
+func (k *kernel) decide(ctx context.Context, id holdshort.RequestID) (time.Duration, error) {
+	start := time.Now()
+	out, err := k.Decide(ctx, tenant, engine.DecideInput{Request: id, Action: holdshort.Approve, Actor: reviewer})
+	took := time.Since(start)
+	if err != nil {
+		return took, err
+	}
+	run, err := k.AwaitRun(ctx, tenant, out.Run.ID, engine.Ended)
+	if err == nil && run.Status != holdshort.RunCompleted {
+		err = fmt.Errorf("run %s is %s: %+v", run.ID, run.Status, run.Error)
+	}
+	return took, err
+}
+
 // touch reads the first page of the inbox many times and says how much memory the process has afterwards.
-func touch(ctx context.Context, s store.Store, times *[]time.Duration) (int64, error) {
-	for range 500 {
+func touch(ctx context.Context, s store.Store, looks int, times *[]time.Duration) (int64, error) {
+	for range looks {
 		start := time.Now()
 		err := s.View(ctx, tenant, func(tx store.ReadTx) error {
 			_, err := tx.Requests(store.RequestQuery{Status: holdshort.RequestOpen, Limit: 50})

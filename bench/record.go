@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -69,7 +70,7 @@ func record(ctx context.Context, t *target) (script, error) {
 		return script{}, err
 	}
 	defer s.Close()
-	k, err := newKernel(s, 4)
+	k, err := newKernel(s, 4, patient)
 	if err != nil {
 		return script{}, err
 	}
@@ -92,23 +93,25 @@ func record(ctx context.Context, t *target) (script, error) {
 	if r.last, err = r.dump(ctx); err != nil {
 		return script{}, err
 	}
-	r.begun = time.Now().UnixMicro()
 	var fault error
 	k.store.after = func() {
 		if err := r.look(ctx); err != nil && fault == nil {
 			fault = err
 		}
 	}
-	if _, err = k.cycle(ctx); err == nil {
-		err = k.Settle(ctx)
+	for range 50 { // on a busy machine the engine stores a step by itself when it has been kept back for long: that is no usual cycle
+		r.script, r.begun = script{}, time.Now().UnixMicro()
+		if _, err = k.cycle(ctx); err == nil {
+			err = k.Settle(ctx)
+		}
+		if err = errors.Join(err, fault); err != nil {
+			return script{}, err
+		}
+		if len(r.script.transactions) == 3 {
+			return r.script, nil
+		}
 	}
-	if err == nil {
-		err = fault
-	}
-	if err == nil && len(r.script.transactions) == 0 {
-		err = fmt.Errorf("record a cycle: it wrote nothing")
-	}
-	return r.script, err
+	return script{}, fmt.Errorf("a cycle has %d transactions, not three", len(r.script.transactions))
 }
 
 // raw opens the database without the store.

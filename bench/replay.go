@@ -33,7 +33,7 @@ func replay(ctx context.Context, r replayer, s *script, callers int, group float
 				under[i] = s.pass()
 			}
 			due := 0.0
-			for at := 0; time.Since(start) < d && faults[lane] == nil; {
+			for at := 0; (done[lane] == 0 || time.Since(start) < d) && faults[lane] == nil; {
 				due = min(due+max(group, 1), float64(len(under)))
 				var members []*passage
 				for ; due >= 1; due-- {

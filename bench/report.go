@@ -20,6 +20,7 @@ type Report struct {
 	Cycle   *Cycle        `json:"cycle,omitempty"`
 	Parked  *Parked       `json:"parked,omitempty"`
 	Sweep   *Sweep        `json:"sweep,omitempty"`
+	Sleeps  *Sleeps       `json:"sleeps,omitempty"`
 }
 
 // Commits is one row of the commit table.
@@ -56,30 +57,44 @@ type Cycles struct {
 	Commits      float64       `json:"commits"`      // of the database, each: transactions share them
 }
 
-// Parked is what waiting costs.
+// Parked is what waiting costs: an engine on a store with many parked runs, beside one on an empty store.
 type Parked struct {
-	Runs       int           `json:"runs"`
-	BytesEach  float64       `json:"bytes_each"`
-	InboxP50   time.Duration `json:"inbox_p50_ns"`
-	InboxP99   time.Duration `json:"inbox_p99_ns"`
-	RSSEmpty   int64         `json:"rss_empty"`
-	RSSParked  int64         `json:"rss_parked"`
-	OpenTook   time.Duration `json:"open_ns"`
-	LoadedRate float64       `json:"loaded_per_s"`
+	Runs             int           `json:"runs"`
+	BytesEach        float64       `json:"bytes_each"`
+	InboxP50         time.Duration `json:"inbox_p50_ns"`
+	InboxP99         time.Duration `json:"inbox_p99_ns"`
+	RSSEmpty         int64         `json:"rss_empty"`
+	RSSParked        int64         `json:"rss_parked"`
+	GoroutinesEmpty  int           `json:"goroutines_empty"`
+	GoroutinesParked int           `json:"goroutines_parked"`
+	OpenTook         time.Duration `json:"open_ns"`
+	ReadyTook        time.Duration `json:"ready_ns"` // from before the store is opened until the engine is ready
+	Decided          int           `json:"decided"`
+	DecideEmptyP50   time.Duration `json:"decide_empty_p50_ns"`
+	DecideParkedP50  time.Duration `json:"decide_parked_p50_ns"`
+	DecideRatio      float64       `json:"decide_ratio"`
+	LoadedRate       float64       `json:"loaded_per_s"`
 }
 
 // Sweep is a mass expiry beside running decisions.
 type Sweep struct {
-	Timers     int           `json:"timers"`
-	Took       time.Duration `json:"took_ns"`
-	Rate       float64       `json:"per_s"`
-	Expired    int           `json:"expired"`
-	IdleP50    time.Duration `json:"decide_idle_p50_ns"`
-	BesideP50  time.Duration `json:"decide_beside_p50_ns"`
-	BesideP99  time.Duration `json:"decide_beside_p99_ns"`
-	Slowdown   float64       `json:"slowdown"`
-	Decisions  int           `json:"decisions"`
-	EmptyLooks int           `json:"empty_looks"`
+	Timers    int           `json:"timers"`
+	Took      time.Duration `json:"took_ns"`
+	Rate      float64       `json:"per_s"`
+	Expired   int           `json:"expired"`
+	IdleP50   time.Duration `json:"decide_idle_p50_ns"`
+	BesideP50 time.Duration `json:"decide_beside_p50_ns"`
+	BesideP99 time.Duration `json:"decide_beside_p99_ns"`
+	Slowdown  float64       `json:"slowdown"`
+	Decisions int           `json:"decisions"`
+}
+
+// Sleeps is how late an idle engine's timers fire, and what looking for them costs the store.
+type Sleeps struct {
+	Timers    int           `json:"timers"`
+	LateP50   time.Duration `json:"late_p50_ns"`
+	LateP99   time.Duration `json:"late_p99_ns"`
+	IdleCalls float64       `json:"idle_calls_per_s"`
 }
 
 // WriteJSON prints the report for programs.
@@ -94,13 +109,13 @@ func (r Report) WriteTable(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(w, "%s (%s), %d cores", r.Store, r.Server, r.Cores)
 	if r.Fsync > 0 {
-		fmt.Fprintf(w, ", one fsync %s", r.Fsync.Round(time.Microsecond))
+		fmt.Fprintf(w, ", one fsync %s", micro(r.Fsync))
 	}
 	fmt.Fprintln(w)
 	if len(r.Commits) > 0 {
 		fmt.Fprintln(t, "transaction\tcallers\talone/s\tgrouped/s\tratio\tp50\tp99\t")
 		for _, c := range r.Commits {
-			fmt.Fprintf(t, "%s\t%d\t%.0f\t%.0f\t%.1f\t%s\t%s\t\n", c.Transaction, c.Callers, c.Alone, c.Grouped, c.Ratio, c.P50.Round(time.Microsecond), c.P99.Round(time.Microsecond))
+			fmt.Fprintf(t, "%s\t%d\t%.0f\t%.0f\t%.1f\t%s\t%s\t\n", c.Transaction, c.Callers, c.Alone, c.Grouped, c.Ratio, micro(c.P50), micro(c.P99))
 		}
 	}
 	if c := r.Cycle; c != nil {
@@ -110,15 +125,19 @@ func (r Report) WriteTable(w io.Writer) error {
 		return err
 	}
 	if c := r.Cycle; c != nil && c.BareP50 > 0 {
-		fmt.Fprintf(w, "decided to completed at one caller: %.1f bare durable commits of %s\n", c.DecideToBare, c.BareP50.Round(time.Microsecond))
+		fmt.Fprintf(w, "decided to completed at one caller: %.1f bare durable commits of %s\n", c.DecideToBare, micro(c.BareP50))
 	}
 	if p := r.Parked; p != nil {
-		fmt.Fprintf(w, "%d parked runs: %.0f bytes each; inbox first page p50 %s, p99 %s; memory %d MiB empty, %d MiB with them; opened in %s\n", p.Runs, p.BytesEach,
-			p.InboxP50.Round(time.Microsecond), p.InboxP99.Round(time.Microsecond), p.RSSEmpty>>20, p.RSSParked>>20, p.OpenTook.Round(time.Millisecond))
+		fmt.Fprintf(w, "%d parked runs: %.0f bytes each; inbox first page p50 %s, p99 %s\n", p.Runs, p.BytesEach, micro(p.InboxP50), micro(p.InboxP99))
+		fmt.Fprintf(w, "an engine beside them: ready in %s; memory %d MiB, %d MiB on an empty store; %d goroutines, %d; a decision p50 %s, %s: %.2f times\n",
+			p.ReadyTook.Round(time.Millisecond), p.RSSParked>>20, p.RSSEmpty>>20, p.GoroutinesParked, p.GoroutinesEmpty, micro(p.DecideParkedP50), micro(p.DecideEmptyP50), p.DecideRatio)
 	}
 	if s := r.Sweep; s != nil {
-		fmt.Fprintf(w, "%d due timers swept in %s (%.0f/s); a decision beside it p50 %s, p99 %s, idle p50 %s: %.1f times\n", s.Timers, s.Took.Round(time.Millisecond), s.Rate,
-			s.BesideP50.Round(time.Microsecond), s.BesideP99.Round(time.Microsecond), s.IdleP50.Round(time.Microsecond), s.Slowdown)
+		fmt.Fprintf(w, "%d requests expired in %s (%.0f/s); a decision beside it p50 %s, p99 %s, idle p50 %s: %.1f times\n", s.Expired, s.Took.Round(time.Millisecond), s.Rate,
+			micro(s.BesideP50), micro(s.BesideP99), micro(s.IdleP50), s.Slowdown)
+	}
+	if s := r.Sleeps; s != nil {
+		fmt.Fprintf(w, "%d sleeps woke %s late, p99 %s; an idle engine asks the store %.1f times a second\n", s.Timers, micro(s.LateP50), micro(s.LateP99), s.IdleCalls)
 	}
 	return nil
 }
@@ -126,10 +145,12 @@ func (r Report) WriteTable(w io.Writer) error {
 func (c *Cycle) table(w io.Writer) {
 	fmt.Fprintln(w, "cycle\tcallers\tcycles/s\treplay/s\tratio\tp50\tp99\tdecided p50\tp99\ttransactions\tcommits\t")
 	for _, r := range c.Rows {
-		fmt.Fprintf(w, "start to end\t%d\t%.0f\t%.0f\t%.2f\t%s\t%s\t%s\t%s\t%.2f\t%.2f\t\n", r.Callers, r.PerSecond, r.Replay, r.Ratio, r.P50.Round(time.Microsecond),
-			r.P99.Round(time.Microsecond), r.DecideP50.Round(time.Microsecond), r.DecideP99.Round(time.Microsecond), r.Transactions, r.Commits)
+		fmt.Fprintf(w, "start to end\t%d\t%.0f\t%.0f\t%.2f\t%s\t%s\t%s\t%s\t%.2f\t%.2f\t\n", r.Callers, r.PerSecond, r.Replay, r.Ratio, micro(r.P50),
+			micro(r.P99), micro(r.DecideP50), micro(r.DecideP99), r.Transactions, r.Commits)
 	}
 }
+
+func micro(d time.Duration) time.Duration { return d.Round(time.Microsecond) }
 
 func newReport() Report { return Report{Cores: runtime.NumCPU()} }
 

@@ -3,14 +3,13 @@ package bench
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"maps"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
-
-	"crypto/rand"
 	"sync/atomic"
 	"time"
 )
@@ -110,6 +109,9 @@ func (r *recorder) mark(w *write, value any, key bool) string {
 		a.since, a.moves = v-r.begun, v > r.begun-year && v < r.begun+year
 	}
 	w.args = append(w.args, a)
+	if !r.postgres {
+		return "?" // the driver looks names up
+	}
 	return "$" + strconv.Itoa(len(w.args))
 }
 

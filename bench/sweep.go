@@ -2,141 +2,120 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/store"
 )
 
-// measureSweep lets many requests fall due at one moment and sweeps them, as the timer loop does, while people go on deciding others.
+// measureSweep lets many requests expire at one moment, under an engine whose timers loop carries it out, while a person goes on deciding others.
 func measureSweep(ctx context.Context, t *target, o Options, report *Report) error {
 	if o.Due == 0 {
 		return nil
 	}
-	fresh := &target{folder: t.folder, url: t.url, path: t.folder + "/sweep.db"}
-	s, err := fresh.open(ctx, 256, 1)
+	own, drop, err := t.fresh(ctx, "sweep")
+	if err != nil {
+		return err
+	}
+	defer drop()
+	model, err := takePattern(ctx)
+	if err != nil {
+		return fmt.Errorf("park one run: %w", err)
+	}
+	s, err := own.open(ctx, 256, 1)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	o.Progress(fmt.Sprintf("parking %d runs that fall due together", o.Due))
+	o.Progress(fmt.Sprintf("parking %d runs that expire together", o.Due))
 	due, err := s.System().Now(ctx)
 	if err != nil {
 		return err
 	}
-	if _, err := load(ctx, s, o.Due, func(time.Time, int) time.Time { return due }, false); err != nil {
+	if _, err := model.load(ctx, s, o.Due, o.Due, func(time.Time) time.Time { return due }); err != nil {
 		return err
 	}
-	pool := max(200, o.Due/5) // as many as can be decided while the sweep lasts
-	decisions := min(1000, pool/4)
-	open, err := load(ctx, s, pool, func(now time.Time, _ int) time.Time { return now.Add(time.Hour) }, true)
-	if err != nil {
-		return err
-	}
-	var result Sweep
-	o.Progress("deciding, idle")
-	idle, err := decideSome(ctx, s, open[:decisions], nil)
+	open, err := model.load(ctx, s, max(40, o.Due/5), 1, tomorrow) // as many as can be decided meanwhile
 	if err != nil {
 		return err
 	}
 	o.Progress("deciding beside the sweep")
-	swept := make(chan error, 1)
-	over := make(chan struct{})
-	start := time.Now()
-	go func() {
-		defer close(over)
-		swept <- sweep(ctx, s, &result)
-		result.Took = time.Since(start)
-	}()
-	beside, err := decideSome(ctx, s, open[decisions:], over)
-	if err = errors.Join(err, <-swept); err != nil {
+	result := Sweep{Timers: o.Due}
+	k, err := startKernel(ctx, s, 64)
+	if err != nil {
 		return err
 	}
+	defer k.stop()
+	start := time.Now()
+	over := make(chan struct{})
+	var fault error
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		defer close(over)
+		fault = swept(watching, s)
+	}()
+	var beside, idle []time.Duration
+	half := len(open) * 3 / 4
+	if err = decideUntil(ctx, k, open[:half], over, &beside); err != nil {
+		stop()
+	}
 	<-over
-	result.Timers, result.Decisions = o.Due, len(beside)
-	result.Rate = float64(result.Expired) / result.Took.Seconds()
+	if err == nil {
+		err = fault
+	}
+	if err != nil {
+		return err
+	}
+	result.Took = time.Since(start)
+	if err := k.Settle(ctx); err != nil {
+		return err
+	}
+	o.Progress("deciding, idle")
+	if err := decideUntil(ctx, k, open[half:min(half+1000, len(open))], nil, &idle); err != nil {
+		return err
+	}
+	health, err := s.System().Health(ctx)
+	if err != nil {
+		return err
+	}
+	result.Expired = o.Due + len(open) - int(health.Open) - len(beside) - len(idle)
+	result.Decisions, result.Rate = len(beside), float64(result.Expired)/result.Took.Seconds()
 	result.IdleP50, result.BesideP50, result.BesideP99 = quantile(idle, 0.5), quantile(beside, 0.5), quantile(beside, 0.99)
-	result.Slowdown = float64(result.BesideP50) / float64(result.IdleP50)
+	result.Slowdown = float64(result.BesideP50) / float64(max(result.IdleP50, 1))
 	report.Sweep = &result
 	return nil
 }
 
-// atOnce is how many expiries are under way: enough to share commits, few enough that a person who decides does not stand behind hundreds.
-const atOnce = 16
-
-// sweep expires what is due, some at a time, until nothing is.
-func sweep(ctx context.Context, s store.Store, result *Sweep) error {
+// swept returns when nothing is due any more.
+func swept(ctx context.Context, s store.Store) error {
 	for {
-		due, _, err := s.System().DueTimers(ctx, store.MaxPage)
+		due, _, err := s.System().DueTimers(ctx, 1)
 		if err != nil || len(due) == 0 {
 			return err
 		}
-		var wg sync.WaitGroup
-		errs := make([]error, atOnce)
-		for worker := range atOnce {
-			wg.Go(func() {
-				for i := worker; i < len(due) && errs[worker] == nil; i += atOnce {
-					errs[worker] = expire(ctx, s, due[i])
-				}
-			})
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(50 * time.Millisecond):
 		}
-		wg.Wait()
-		if err := errors.Join(errs...); err != nil {
-			return err
-		}
-		result.Expired += len(due)
 	}
 }
 
-func expire(ctx context.Context, s store.Store, d store.Due) error {
-	id := holdshort.RequestID(d.Timer.Subject)
-	return s.Update(ctx, d.Tenant, func(tx store.Tx) error {
-		req, err := tx.Request(id)
-		if err != nil {
-			return err
-		}
-		if req, err = req.Expire(tx.Now()); err != nil {
-			return err
-		}
-		return errors.Join(tx.PutRequest(req), tx.DropTimer(d.Timer.Kind, d.Timer.Subject, d.Timer.Key),
-			tx.AddEvent(holdshort.Event{Type: "hitl.request.expired", Run: req.RunID, Request: req.ID, Trace: req.TraceID, Actor: "system:timeout"}))
-	}, store.RequestRow(id))
-}
-
-// decideSome decides one request after the other until they are used up or over closes, and gives how long each took.
-func decideSome(ctx context.Context, s store.Store, ids []holdshort.RequestID, over <-chan struct{}) ([]time.Duration, error) {
-	keyring := holdshort.NewKeyring()
-	var times []time.Duration
+// decideUntil decides one request after the other until they are used up or over closes.
+func decideUntil(ctx context.Context, k *kernel, ids []holdshort.RequestID, over <-chan struct{}, times *[]time.Duration) error {
 	for _, id := range ids {
 		select {
 		case <-over:
-			return times, nil
+			return nil
 		default:
 		}
-		start := time.Now()
-		err := s.Update(ctx, tenant, func(tx store.Tx) error {
-			req, err := tx.Request(id)
-			if err != nil {
-				return err
-			}
-			d := holdshort.Decision{ID: holdshort.NewDecisionID(tx.Now()), RequestID: id, Action: holdshort.Approve, Fingerprint: req.Fingerprint,
-				Actor: holdshort.Actor{ID: "ana", Kind: holdshort.Person, Assurance: holdshort.AssuranceLogin}, At: tx.Now()}
-			if req, err = req.Decide(d, tx.Now()); err != nil {
-				return err
-			}
-			if d, err = keyring.SignDecision(tenant, d); err != nil {
-				return err
-			}
-			return errors.Join(tx.PutRequest(req), tx.AddDecision(d), tx.DropTimer(holdshort.TimerExpiry, string(id), ""),
-				tx.AddEvent(holdshort.Event{Type: "hitl.request.decided", Run: req.RunID, Request: id, Trace: req.TraceID, Actor: "ana"}))
-		}, store.RequestRow(id))
+		took, err := k.decide(ctx, id)
 		if err != nil {
-			return times, err
+			return err
 		}
-		times = append(times, time.Since(start))
+		*times = append(*times, took)
 	}
-	return times, nil
+	return nil
 }

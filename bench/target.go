@@ -29,10 +29,12 @@ type Options struct {
 	Callers []int
 	// Parked runs; 0 leaves that part out.
 	Parked int
-	// Due timers; 0 leaves that part out.
+	// Due is how many requests expire at one moment; 0 leaves that part out.
 	Due int
 	// Cycle also measures whole lives of runs, through the engine.
 	Cycle bool
+	// Sleeps of runs on an idle engine; 0 leaves that part out.
+	Sleeps int
 	// NoCommits leaves the commit table out.
 	NoCommits bool
 	// Progress is told what is being measured. Default: nobody.
@@ -143,16 +145,48 @@ func (t *target) open(ctx context.Context, maxGroup, callers int) (store.Store, 
 	return s, nil
 }
 
-// empty refuses a store that somebody uses.
-func empty(ctx context.Context, s store.Store) error {
-	h, err := s.System().Health(ctx)
+// refuseUsed refuses a store that somebody uses.
+func (t *target) refuseUsed(ctx context.Context) error {
+	tenants, err := int64(0), error(nil)
+	if t.url == "" {
+		if _, err := os.Stat(t.path); err != nil {
+			return nil
+		}
+		var h store.Health
+		if h, err = t.health(ctx); err == nil {
+			tenants = h.Tenants
+		}
+	} else {
+		tenants, err = t.countTenants(ctx)
+	}
+	if err == nil && tenants > 0 {
+		err = &holdshort.Error{Code: holdshort.Conflict, Op: "bench", Message: fmt.Sprintf("the store is not empty: it has %d tenants", tenants), Hint: "name an empty one: the bench fills it"}
+	}
+	return err
+}
+
+// countTenants looks without making a store of the database: the bench works in schemas of its own.
+func (t *target) countTenants(ctx context.Context) (n int64, err error) {
+	conn, err := pgx.Connect(ctx, t.url)
 	if err != nil {
-		return err
+		return 0, &holdshort.Error{Code: holdshort.StoreUnavailable, Op: "connect", Err: err, Hint: "check the address of the store"}
 	}
-	if h.Tenants > 0 {
-		return &holdshort.Error{Code: holdshort.Conflict, Op: "bench", Message: fmt.Sprintf("the store is not empty: it has %d tenants", h.Tenants), Hint: "name an empty one: the bench fills it"}
+	defer conn.Close(ctx)
+	var used bool
+	if err := conn.QueryRow(ctx, `SELECT to_regclass('tenants') IS NOT NULL`).Scan(&used); err != nil || !used {
+		return 0, err
 	}
-	return nil
+	err = conn.QueryRow(ctx, `SELECT count(*) FROM tenants`).Scan(&n)
+	return n, err
+}
+
+func (t *target) health(ctx context.Context) (store.Health, error) {
+	s, err := t.open(ctx, 256, 1)
+	if err != nil {
+		return store.Health{}, err
+	}
+	defer s.Close()
+	return s.System().Health(ctx)
 }
 
 // Run measures.
@@ -164,26 +198,28 @@ func Run(ctx context.Context, options Options) (Report, error) {
 		return report, err
 	}
 	defer t.close()
-	s, err := t.open(ctx, 256, 1)
+	if err := t.refuseUsed(ctx); err != nil {
+		return report, err
+	}
+	if t.url != "" {
+		own, drop, err := t.fresh(ctx, "commits")
+		if err != nil {
+			return report, err
+		}
+		defer drop()
+		t = own
+	}
+	h, err := t.health(ctx)
 	if err != nil {
 		return report, err
 	}
-	err = empty(ctx, s)
-	if err == nil {
-		var h store.Health
-		h, err = s.System().Health(ctx)
-		report.Store, report.Server = h.Driver, h.Server
-	}
-	s.Close()
-	if err != nil {
-		return report, err
-	}
+	report.Store, report.Server = h.Driver, h.Server
 	if t.url == "" {
 		if report.Fsync, err = measureFsync(filepath.Dir(t.path)); err != nil {
 			return report, err
 		}
 	}
-	for _, part := range []func(context.Context, *target, Options, *Report) error{measureCommits, measureCycle, measureSweep, measureParked} {
+	for _, part := range []func(context.Context, *target, Options, *Report) error{measureCommits, measureCycle, measureSleeps, measureSweep, measureParked} {
 		if err := part(ctx, t, o, &report); err != nil {
 			return report, err
 		}

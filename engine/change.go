@@ -21,6 +21,7 @@ type change struct {
 	taken  []claimed
 	logs   []func()
 	added  []holdshort.JournalEntry
+	known  *known
 	chats  map[holdshort.SessionID]*chat // sessions that it touches: read once, written once, at its end
 	batch  bool                          // a flow's own facts of the same commit follow: an ending is told after them
 	later  func() error                  // the event that closes the transaction's story

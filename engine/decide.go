@@ -44,11 +44,15 @@ func (e *Engine) Decide(ctx context.Context, tenant holdshort.TenantID, in Decid
 	}
 	slot := e.slot()
 	defer slot.spare()
-	var refused error // a decision that comes too late commits nothing, yet shows what stands
+	first := e.remembered(tenant, at)
 	err = e.update(ctx, tenant, func(c *change) error {
-		out, refused = Decided{}, nil
-		refused = c.decide(in, slot, &out)
-		return refused
+		out = Decided{}
+		c.known, first = first, nil
+		err := c.decide(in, slot, &out)
+		if err != nil && c.known != nil { // nobody is refused on what is only remembered
+			return errLookAgain
+		}
+		return err
 	}, at.rows(in.Request)...)
 	switch holdshort.CodeOf(err) {
 	case holdshort.Forbidden:
@@ -58,6 +62,27 @@ func (e *Engine) Decide(ctx context.Context, tenant holdshort.TenantID, in Decid
 		return Decided{}, err
 	}
 	return out, err
+}
+
+// known is how this node stored a request and its run last: a first look that needs no reading. What was written since loses the
+// compare-and-set, and the second look reads.
+type known struct {
+	request holdshort.Request
+	run     holdshort.Run
+}
+
+var errLookAgain = &holdshort.Error{Code: holdshort.Conflict, Message: "what was remembered is not what stands"}
+
+// remembered gives a first look at a request that one approval resolves. Votes are counted on what is read.
+func (e *Engine) remembered(tenant holdshort.TenantID, at place) *known {
+	if at.request == nil || at.tenant != tenant || at.request.Audience.Needed() > 1 {
+		return nil
+	}
+	run, ok := e.memory.run(tenant, at.run)
+	if !ok {
+		return nil
+	}
+	return &known{*at.request, run}
 }
 
 // checked refuses what has the wrong shape, before anything is looked up.
@@ -90,17 +115,13 @@ func (e *Engine) place(ctx context.Context, tenant holdshort.TenantID, id holdsh
 	if err != nil {
 		return place{}, err
 	}
-	e.places.put(req)
-	return place{req.RunID, req.SessionID}, nil
+	e.places.put(tenant, req, nil)
+	return place{tenant: tenant, run: req.RunID, session: req.SessionID}, nil
 }
 
 // decide checks in the order in which people must hear it: not found, forbidden, expired, closed, other fingerprint, does not fit.
 func (c *change) decide(in DecideInput, slot *slot, out *Decided) error {
-	req, err := c.Request(in.Request)
-	if err != nil {
-		return err
-	}
-	run, err := c.runOf(req)
+	req, run, err := c.look(in.Request)
 	if err != nil {
 		return err
 	}
@@ -135,6 +156,20 @@ func (c *change) decide(in DecideInput, slot *slot, out *Decided) error {
 		}
 	}
 	return c.resolve(req, closed, d, run, next, slot, out)
+}
+
+// look gives a request and its run.
+func (c *change) look(id holdshort.RequestID) (holdshort.Request, *holdshort.Run, error) {
+	if c.known != nil {
+		run := c.known.run
+		return c.known.request, &run, nil
+	}
+	req, err := c.Request(id)
+	if err != nil {
+		return req, nil, err
+	}
+	run, err := c.runOf(req)
+	return req, run, err
 }
 
 // runOf gives the run of a request, nil if it has none.

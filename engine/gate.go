@@ -179,7 +179,7 @@ func (c *change) openGate(req holdshort.Request, actor string) (holdshort.Reques
 	if err := c.PutRequest(req); err != nil {
 		return req, err
 	}
-	c.e.places.put(req)
+	c.e.places.put(c.Tenant(), req, nil)
 	c.ring(requestTopic(req.ID))
 	if err := c.event("hitl.interrupt.paused", nil, &req, actor, holdshort.Code(req.Reason), nil); err != nil {
 		return req, err
@@ -219,7 +219,7 @@ func (c *change) resolveAtOnce(req holdshort.Request, v policy.Verdict, out *Ask
 	if err := c.AddDecision(d); err != nil {
 		return err
 	}
-	c.e.places.put(closed)
+	c.e.places.put(c.Tenant(), closed, nil)
 	c.ring(requestTopic(closed.ID))
 	out.Request, out.Decision = closed, &d
 	return c.event("hitl.request.decided", nil, &closed, d.Actor.ID, holdshort.Code(d.Action), map[string]string{"decision": string(d.ID), "raised_by": clip(req.Requester.RaisedBy)})

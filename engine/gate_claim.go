@@ -110,7 +110,7 @@ func (e *Engine) claimRows(ctx context.Context, tenant holdshort.TenantID, id ho
 		if err != nil {
 			return err
 		}
-		rows = place{req.RunID, req.SessionID}.rows(id)
+		rows = place{run: req.RunID, session: req.SessionID}.rows(id)
 		for i, a := range req.Actions {
 			rows = append(rows, store.OperationRow(gateOperation(id, i)))
 			for _, l := range e.judgeGate(tenant, req, a.Tool, a.Args, tx.Now()).Limits {

@@ -18,8 +18,8 @@ type memory struct {
 }
 
 type remembered struct {
-	revision int64
-	entries  []holdshort.JournalEntry
+	run     holdshort.Run // as it was stored
+	entries []holdshort.JournalEntry
 }
 
 const (
@@ -31,7 +31,7 @@ func (m *memory) keep(tenant holdshort.TenantID, run holdshort.Run, j *journal) 
 	j.mu.RLock()
 	entries := slices.Collect(maps.Values(j.entries))
 	j.mu.RUnlock()
-	size := 200
+	size := 400 + len(run.Input) + len(run.Result)
 	for _, e := range entries {
 		size += 200 + len(e.Key) + len(e.Outcome)
 	}
@@ -44,7 +44,18 @@ func (m *memory) keep(tenant holdshort.TenantID, run holdshort.Run, j *journal) 
 		m.old, m.now, m.size = m.now, map[runKey]remembered{}, 0
 	}
 	m.size += size
-	m.now[runKey{tenant, run.ID}] = remembered{run.Revision, entries}
+	m.now[runKey{tenant, run.ID}] = remembered{run, entries}
+}
+
+// run gives a run as it was left here.
+func (m *memory) run(tenant holdshort.TenantID, id holdshort.RunID) (holdshort.Run, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, ok := m.now[runKey{tenant, id}]
+	if !ok {
+		r, ok = m.old[runKey{tenant, id}]
+	}
+	return r.run, ok
 }
 
 // take gives the journal of a run as it was at a revision, and forgets it.
@@ -55,7 +66,7 @@ func (m *memory) take(tenant holdshort.TenantID, id holdshort.RunID, revision in
 	for _, generation := range []map[runKey]remembered{m.now, m.old} {
 		if r, ok := generation[key]; ok {
 			delete(generation, key)
-			return r.entries, r.revision == revision
+			return r.entries, r.run.Revision == revision
 		}
 	}
 	return nil, false

@@ -416,3 +416,42 @@ func TestManyNodesSendOnce(t *testing.T) {
 		t.Errorf("%d sent: %q", len(texts), texts)
 	}
 }
+
+// TestExpiredQuestionIsNotSent: also when the sweeper has not come by yet.
+func TestExpiredQuestionIsNotSent(t *testing.T) {
+	r := newRoom(t, Config{Flows: []flow.Flow{asker("ask")}})
+	s := r.chatting("")
+	r.box.set(failing("name"))
+	r.begin("ask", s, `"name?"`)
+	r.box.set(nil)
+	r.clock.move(5 * time.Minute)
+	if n, err := r.tickOutbox(t.Context()); n != 1 || err != nil {
+		t.Fatalf("%d %v", n, err)
+	}
+	if d, err := r.DeliveryByID(t.Context(), acme, questionDelivery(r.requests(s)[0].ID)); err != nil || d.Status != holdshort.DeliveryDropped || len(r.box.texts(t)) != 0 {
+		t.Errorf("%+v %v", d, err)
+	}
+}
+
+// TestParkWaitsForTheAnswer: what the channel has at the moment is not parked under its hands.
+func TestParkWaitsForTheAnswer(t *testing.T) {
+	r := newRoom(t, Config{Flows: []flow.Flow{teller()}})
+	s := r.chatting("")
+	r.box.set(failing("hello"))
+	r.tell(s, "hello")
+	r.clock.move(parkAfter - time.Second)
+	r.box.set(nil)
+	out, err := r.claimDeliveries(t.Context(), 10)
+	if err != nil || len(out) != 1 {
+		t.Fatalf("%+v %v", out, err)
+	}
+	r.pass(time.Second)
+	if d, err := r.DeliveryByID(t.Context(), acme, out[0].ID); err != nil || d.Status != holdshort.DeliverySending {
+		t.Fatalf("%+v %v", d, err)
+	}
+	r.carry(out[0])
+	r.pass(time.Hour)
+	if d, err := r.DeliveryByID(t.Context(), acme, out[0].ID); err != nil || d.Status != holdshort.DeliverySent || len(r.events(s, "delivery.parked")) != 0 {
+		t.Errorf("%+v %v", d, err)
+	}
+}

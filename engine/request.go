@@ -80,7 +80,9 @@ func (c *change) open(run *holdshort.Run, req *holdshort.Request) error {
 	if err := c.PutRequest(*req); err != nil {
 		return err
 	}
-	c.e.places.put(*req)
+	stored := *req
+	stored.Revision = 1
+	c.e.places.put(c.Tenant(), stored, &stored)
 	c.ring(requestTopic(req.ID))
 	if err := c.event("hitl.interrupt.paused", run, req, "system:worker", holdshort.Code(req.Reason), nil); err != nil {
 		return err

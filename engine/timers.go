@@ -12,7 +12,7 @@ import (
 
 const (
 	escalationTime = 24 * time.Hour
-	timersAtOnce   = 32
+	timersAtOnce   = 8
 	// stale is how long after its time a timer whose subject cannot be read is looked at again.
 	stale = time.Minute
 )

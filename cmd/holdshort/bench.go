@@ -13,18 +13,22 @@ type benchCommand struct {
 	Folder   string        `help:"Folder for temporary files: name one on the disk that you want to measure." type:"path"`
 	Duration time.Duration `help:"How long each row of the table runs." default:"2s"`
 	Callers  []int         `help:"How many callers at once." default:"1,16,64,256"`
-	Parked   int           `help:"Also park this many runs and look at them (1000000 takes some minutes and 4 GiB)."`
-	Due      int           `help:"Also let this many requests fall due at one moment and sweep them."`
+	Cycle    bool          `help:"Also measure whole lives of runs, from start over a durable pause and a decision to the end, beside the same rows in raw SQL."`
+	Parked   int           `help:"Also park this many runs and put an engine beside them (1000000 takes some minutes and 4 GiB)."`
+	Due      int           `help:"Also let this many requests expire at one moment while somebody decides others."`
+	Sleeps   int           `help:"Also let this many runs sleep on an idle engine and see how late they wake."`
 	Only     bool          `help:"Leave the commit table out."`
 	JSON     bool          `name:"json" help:"Print JSON."`
 }
 
 func (benchCommand) Help() string {
-	return `Measures durable commits, alone and in groups, on this machine. Every figure stands beside another of the same run.
-A SQLite file that --store names serves the commit table; parked runs and the sweep make files of their own in --folder.
+	return `Measures durable commits, alone and in groups, on this machine, and on request the engine: whole lives of runs, timers, a mass
+expiry, a million parked runs. Every figure stands beside another of the same run. What --store names serves the commit table; the other
+parts make files of their own in --folder, or schemas of their own, and remove them.
 
 Example:
   holdshort bench --duration 5s
+  holdshort bench --only --cycle --sleeps 200
   holdshort bench --only --parked 1000000 --due 100000 --folder .`
 }
 
@@ -37,7 +41,7 @@ func progress(out *console) func(string) {
 }
 
 func (c *benchCommand) Run(ctx context.Context, out *console) error {
-	report, err := bench.Run(ctx, bench.Options{Store: c.Store, Folder: c.Folder, Duration: c.Duration, Callers: c.Callers, Parked: c.Parked, Due: c.Due,
+	report, err := bench.Run(ctx, bench.Options{Store: c.Store, Folder: c.Folder, Duration: c.Duration, Callers: c.Callers, Cycle: c.Cycle, Parked: c.Parked, Due: c.Due, Sleeps: c.Sleeps,
 		NoCommits: c.Only, Progress: progress(out)})
 	if err != nil {
 		return err
