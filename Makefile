@@ -12,6 +12,7 @@ PARKED ?= 1000000
 DUE ?= 100000
 FUZZ ?= .
 FUZZTIME ?= 10m
+TORTURETIME ?= 10m
 FUZZPARALLEL ?= $(shell nproc 2>/dev/null || echo 2)
 
 export PKG GOTESTFLAGS FUZZ FUZZTIME FUZZPARALLEL
@@ -37,12 +38,18 @@ bench: ## Go benchmarks, with PostgreSQL: make bench PKG=./store/... BENCH=Commi
 
 .PHONY: figures
 figures: build ## the figures of docs/performance.md on this machine, SQLite then PostgreSQL (some minutes; PARKED and DUE make it longer)
-	bin/holdshort bench --folder . --duration $(FIGURETIME) --parked $(PARKED) --due $(DUE)
-	@scripts/postgres exec sh -c 'bin/holdshort bench --store "$$HOLDSHORT_TEST_POSTGRES" --duration $(FIGURETIME) --due $(DUE)'
+	bin/holdshort bench --folder . --duration $(FIGURETIME) --cycle --sleeps 200 --parked $(PARKED) --due $(DUE)
+	@scripts/postgres exec sh -c 'bin/holdshort bench --store "$$HOLDSHORT_TEST_POSTGRES" --duration $(FIGURETIME) --cycle --sleeps 200 --due $(DUE)'
 
 .PHONY: fuzz
 fuzz: ## every fuzz target in turn, FUZZTIME=10m each: make fuzz FUZZ=Canonical FUZZTIME=1m FUZZPARALLEL=2
 	@scripts/fuzz
+
+.PHONY: torture
+torture: build ## the promises: every crash point on PostgreSQL, then real processes killed on SQLite and on PostgreSQL, TORTURETIME=10m each
+	@HOLDSHORT_TORTURE=full scripts/postgres exec go test -timeout 0 -count 1 ./torture
+	bin/holdshort torture --duration $(TORTURETIME)
+	@scripts/postgres exec sh -c 'bin/holdshort torture --duration $(TORTURETIME) --store "$$HOLDSHORT_TEST_POSTGRES"'
 
 .PHONY: postgres
 postgres: ## a throw-away PostgreSQL in the foreground; prints HOLDSHORT_TEST_POSTGRES for other terminals

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/torture"
+)
+
+type tortureCommand struct {
+	Store    string        `placeholder:"URL" help:"An empty store: sqlite:PATH or postgres://… Default: a temporary SQLite file."`
+	Duration time.Duration `default:"1m" help:"How long processes are killed."`
+	Workers  int           `placeholder:"N" help:"Processes that run the engine. Default: 3 on PostgreSQL; SQLite has one."`
+	Clients  int           `placeholder:"N" help:"Clients that start runs and decide. Default: 32."`
+	Seed     uint64        `help:"Seed of the moments of killing, as a report gives it. Default: a new one."`
+	jsonFlag
+}
+
+func (tortureCommand) Help() string {
+	return `Proves the promises on this machine: worker processes of this binary run flows while clients start, decide, edit, reject, cancel and expire all at once, and are killed at random moments, frozen and started again. Tools do what they do in another process, which counts. In the end three things are compared that know nothing of one another: what clients were told, what happened, and what the store holds. Exit 0: no promise was broken. Exit 1: one was; store and logs are kept and named.
+
+It refuses a store that is not empty, and it fills the one it gets.
+
+Examples:
+
+    holdshort torture
+    holdshort torture --duration 10m --store postgres://holdshort@localhost/empty --workers 3`
+}
+
+// Grace: the children die at once, their files take a moment.
+func (tortureCommand) Grace() time.Duration { return 10 * time.Second }
+
+func (c *tortureCommand) Run(ctx context.Context, out *console) error {
+	switch {
+	case c.Duration <= 0:
+		return &usageError{Message: "--duration: it must be longer than nothing", Hint: "write 30s, 1m or 10m"}
+	case c.Workers < 0 || c.Clients < 0:
+		return &usageError{Message: "--workers and --clients: less than one is none", Hint: "leave them out for the defaults"}
+	}
+	o := torture.RealOptions{Store: c.Store, Duration: c.Duration, Workers: c.Workers, Clients: c.Clients, Seed: c.Seed, Progress: progress(out)}
+	if c.Store != "" {
+		l, err := storeFlags{Store: c.Store}.locate(out)
+		if err != nil {
+			return err
+		}
+		if o.Store = l.URL; l.Driver == sqliteDriver {
+			o.Store = "sqlite:" + l.Path
+		}
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return &holdshort.Error{Code: holdshort.Internal, Op: "find this program", Err: err, Hint: "call it by its full path"}
+	}
+	o.Worker, o.Counter = []string{self, "torture-worker"}, []string{self, "torture-counter"}
+	report, err := torture.Real(ctx, o)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		err = report.WriteJSON(out)
+	} else {
+		err = report.WriteTable(out)
+	}
+	if report.Broken() {
+		return verdict(exitFailed)
+	}
+	return err
+}
+
+// tortureWorkerCommand is one of the processes that get killed. Its parent speaks to it through its standard input.
+type tortureWorkerCommand struct{}
+
+func (tortureWorkerCommand) Grace() time.Duration { return 20 * time.Second }
+
+func (tortureWorkerCommand) Run(ctx context.Context) error {
+	return torture.RunWorker(ctx, os.Stdin, os.Stdout, os.Stderr)
+}
+
+// tortureCounterCommand is the world in which tools take effect.
+type tortureCounterCommand struct{}
+
+func (tortureCounterCommand) Run(ctx context.Context) error {
+	return torture.RunCounter(ctx, os.Stdin, os.Stdout)
+}
