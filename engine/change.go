@@ -55,7 +55,8 @@ func (e *Engine) update(ctx context.Context, tenant holdshort.TenantID, fn func(
 			c.committed(tenant)
 			return nil
 		case errors.Is(err, holdshort.Conflict) && attempt < maxConflicts: // also where a read inside fn sent earlier writes
-		case own == nil && errors.Is(err, holdshort.Duplicate) && attempt < 3: // the second look may find what took the key
+		case own == nil && (errors.Is(err, holdshort.Duplicate) || errors.Is(err, holdshort.Closed)) && attempt < 3: // the second look finds who was faster
+		case own == nil && c != nil && c.known != nil: // it was only remembered
 		default:
 			return err
 		}

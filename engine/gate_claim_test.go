@@ -454,6 +454,12 @@ func TestClaimForged(t *testing.T) {
 		"other arguments": {holdshort.Approve, func(b *bed, req, other holdshort.Request) {
 			b.forge(`UPDATE requests SET fixed = CAST(replace(CAST(fixed AS TEXT), '"amount":50', '"amount":99') AS BLOB) WHERE id = ?`, string(req.ID))
 		}, holdshort.MACInvalid},
+		"another question": {holdshort.Approve, func(b *bed, req, other holdshort.Request) {
+			b.forge(`UPDATE requests SET fixed = CAST(replace(CAST(fixed AS TEXT), 'Refund?', 'Lookup?') AS BLOB) WHERE id = ?`, string(req.ID))
+		}, holdshort.MACInvalid},
+		"another tool": {holdshort.Approve, func(b *bed, req, other holdshort.Request) {
+			b.forge(`UPDATE requests SET fixed = CAST(replace(CAST(fixed AS TEXT), 'shop.refund', 'shop.payout') AS BLOB) WHERE id = ?`, string(req.ID))
+		}, holdshort.MACInvalid},
 		"another raiser": {holdshort.Approve, func(b *bed, req, other holdshort.Request) {
 			b.forge(`UPDATE requests SET fixed = CAST(replace(CAST(fixed AS TEXT), 'key_bot', 'key_eve') AS BLOB) WHERE id = ?`, string(req.ID))
 		}, holdshort.NotFound},
