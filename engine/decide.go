@@ -45,15 +45,19 @@ func (e *Engine) Decide(ctx context.Context, tenant holdshort.TenantID, in Decid
 	slot := e.slot()
 	defer slot.spare()
 	first := e.remembered(tenant, at)
+	var refusal error
 	err = e.update(ctx, tenant, func(c *change) error {
 		out = Decided{}
 		c.known, first = first, nil
-		err := c.decide(in, slot, &out)
-		if err != nil && c.known != nil { // nobody is refused on what is only remembered
-			return errLookAgain
+		refusal = c.decide(in, slot, &out)
+		if refusal != nil && c.known != nil { // nobody is refused on what is only remembered
+			refusal = errLookAgain
 		}
-		return err
+		return refusal
 	}, at.rows(in.Request)...)
+	if err != nil && refusal == nil { // the store refused it: nothing of what it was about to say is so
+		return Decided{}, err
+	}
 	switch holdshort.CodeOf(err) {
 	case holdshort.Forbidden:
 		e.denied(ctx, tenant, in.Actor, "hitl.request.decide", out.Request)

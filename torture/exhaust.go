@@ -1,0 +1,97 @@
+package torture
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+
+	"github.com/holdshort/holdshort"
+)
+
+// Course says where and how hard scenarios are played.
+type Course struct {
+	// Bed gives a database for one pass and the tenant that the pass has in it. The course closes it after the pass.
+	Bed func() (Bed, holdshort.TenantID, error)
+	// Modes of the faults.
+	Modes []Mode
+	// Share of the points that are taken, by a seeded choice. Default: all.
+	Share float64
+	Seed  uint64
+	// Twice is how many passes have a second crash, while the engine that came after the first takes up what was left.
+	Twice int
+	// Beside is how many passes go on at once. Default: 1.
+	Beside int
+}
+
+// Exhaust plays a scenario without a fault, then with each mode at each of the calls that it made of the store.
+func Exhaust(ctx context.Context, s Scenario, c Course) (*Report, error) {
+	report := &Report{}
+	play := func(f Fault) (Result, error) {
+		bed, tenant, err := c.Bed()
+		if err != nil {
+			return Result{}, err
+		}
+		defer bed.Close()
+		r, err := Play(ctx, s, bed, tenant, f, report)
+		if err != nil {
+			return r, fmt.Errorf("%s, %s: %w", s.Name, f, err)
+		}
+		return r, nil
+	}
+	whole, err := play(Fault{})
+	if err != nil {
+		return report, err
+	}
+	faults := c.faults(whole.Calls)
+	var mu sync.Mutex
+	next := 0
+	take := func() (f Fault, ok bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		if next == len(faults) || err != nil {
+			return f, false
+		}
+		next++
+		return faults[next-1], true
+	}
+	var wg sync.WaitGroup
+	for range max(c.Beside, 1) {
+		wg.Go(func() {
+			for f, ok := take(); ok; f, ok = take() {
+				r, fault := play(f)
+				mu.Lock()
+				if fault != nil {
+					err = fault
+				}
+				mu.Unlock()
+				line := Line{Points: 1}
+				if r.Reached == "" && fault == nil {
+					line.Unreached = 1
+				}
+				report.Count(line)
+			}
+		})
+	}
+	wg.Wait()
+	return report, err
+}
+
+// faults lists the passes.
+func (c Course) faults(calls int) (list []Fault) {
+	dice := rand.New(rand.NewPCG(c.Seed, uint64(calls)))
+	for point := 1; point <= calls; point++ {
+		for _, m := range c.Modes {
+			if c.Share <= 0 || dice.Float64() < c.Share {
+				list = append(list, Fault{Point: point, Mode: m})
+			}
+		}
+	}
+	for range c.Twice {
+		m := c.Modes[dice.IntN(len(c.Modes))]
+		if !m.frozen() {
+			list = append(list, Fault{Point: 1 + dice.IntN(calls), Mode: m, Again: 1 + dice.IntN(calls)})
+		}
+	}
+	return list
+}

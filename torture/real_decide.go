@@ -1,0 +1,144 @@
+package torture
+
+import (
+	"context"
+	crand "crypto/rand"
+	"encoding/json"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/engine"
+)
+
+// contend lets several people decide the same request at the same moment. Those who may not try too.
+func (l *load) contend(ctx context.Context, r *rand.Rand, req holdshort.Request, playful bool) {
+	deciders := max(1, req.Audience.Needed())
+	if playful {
+		deciders += draw(r, weighed[int]{50, 0}, weighed[int]{40, 1 + r.IntN(3)}, weighed[int]{5, 12})
+	}
+	if playful && !req.ExpiresAt.IsZero() && r.IntN(10) < 6 { // at the very moment at which it expires
+		linger(ctx, time.Until(req.ExpiresAt)-time.Duration(r.IntN(30))*time.Millisecond)
+	}
+	var wg sync.WaitGroup
+	for n := range deciders {
+		in := l.verdict(r, req, playful)
+		in.Actor = reviewer(n)
+		if n == 0 && r.IntN(2) == 0 {
+			in.Fingerprint = req.Fingerprint
+		}
+		wg.Go(func() { l.decide(ctx, in) })
+	}
+	if playful && r.IntN(8) == 0 {
+		wg.Go(func() { l.intrude(ctx, req) })
+	}
+	wg.Wait()
+}
+
+// verdict makes up what a person says.
+func (l *load) verdict(r *rand.Rand, req holdshort.Request, playful bool) engine.DecideInput {
+	in := engine.DecideInput{Request: req.ID, Action: holdshort.Approve, Message: crand.Text()}
+	if !playful {
+		return in
+	}
+	verbs := []weighed[holdshort.Verb]{{2, holdshort.Cancel}}
+	for _, v := range []weighed[holdshort.Verb]{{60, holdshort.Approve}, {15, holdshort.Reject}, {15, holdshort.Edit}, {8, holdshort.Respond}} {
+		if slices.Contains(req.Allowed, v.value) {
+			verbs = append(verbs, v)
+		}
+	}
+	in.Action = draw(r, verbs...)
+	switch in.Action {
+	case holdshort.Respond:
+		in.Value = json.RawMessage(`"done by hand"`)
+	case holdshort.Edit:
+		in.Calls = l.edits(r, req)
+	}
+	return in
+}
+
+// edits decides each call of a batch by itself; at least one gets another amount.
+func (l *load) edits(r *rand.Rand, req holdshort.Request) (calls []holdshort.CallDecision) {
+	for _, a := range req.Actions {
+		if !a.NeedsApproval {
+			continue
+		}
+		call := holdshort.CallDecision{CallID: a.CallID, Action: holdshort.Edit}
+		if len(calls) > 0 && req.Audience.Needed() == 1 {
+			call.Action = draw(r, weighed[holdshort.Verb]{1, holdshort.Approve}, weighed[holdshort.Verb]{1, holdshort.Reject}, weighed[holdshort.Verb]{1, holdshort.Edit}, weighed[holdshort.Verb]{1, holdshort.Respond})
+		}
+		switch call.Action {
+		case holdshort.Edit:
+			var args callArgs
+			if json.Unmarshal(a.Args, &args) != nil {
+				continue
+			}
+			args.Amount = r.Int64N(1000)
+			call.Args, _ = holdshort.CanonicalValue(args)
+		case holdshort.Respond:
+			call.Message = "done by hand"
+		}
+		calls = append(calls, call)
+	}
+	return calls
+}
+
+// decide sends one decision until somebody answers it.
+func (l *load) decide(ctx context.Context, in engine.DecideInput) {
+	l.ledger.sends(in.Request, in.Message)
+	a, _, err := l.fleet.until(ctx, order{Decide: &in})
+	if err != nil {
+		return
+	}
+	if a.Next != nil {
+		l.ledger.told(*a.Next)
+	}
+	l.ledger.decided(in.Request, in.Actor.ID, in.Message, a)
+}
+
+// intrude tries what must not work: to decide without a right to, and to decide something else than what stands.
+func (l *load) intrude(ctx context.Context, req holdshort.Request) {
+	in := engine.DecideInput{Request: req.ID, Action: holdshort.Approve, Actor: stranger, Message: "let me in"}
+	if a, _, err := l.fleet.until(ctx, order{Decide: &in}); err == nil {
+		l.ledger.add(&l.ledger.refused)
+		if a.Code != holdshort.NotFound && a.Code != holdshort.Forbidden || a.Decision != nil {
+			l.ledger.report.Violate(OnlyEntitled, "%s: somebody who may not decide was answered with %q", req.ID, a.Code)
+		}
+	}
+	in.Actor, in.Fingerprint = reviewer(99), strings.Repeat("0", len(req.Fingerprint))
+	if a, _, err := l.fleet.until(ctx, order{Decide: &in}); err == nil {
+		l.ledger.add(&l.ledger.refused)
+		if a.Code != holdshort.FingerprintMismatch && a.Code != holdshort.Closed && a.Code != holdshort.Expired {
+			l.ledger.report.Violate(SameCall, "%s: a decision about something else was answered with %q", req.ID, a.Code)
+		}
+	}
+}
+
+// reconcile says what became of a call, after a look at the world. Whoever is told to try again has made sure that it cannot happen later.
+func (l *load) reconcile(ctx context.Context, r *rand.Rand, req holdshort.Request, ops []holdshort.Operation) {
+	step := string(req.RunID) + "/" + strings.TrimSuffix(req.OriginStepID, "!reconcile")
+	for _, op := range ops {
+		if op.StepID != step {
+			continue
+		}
+		e, err := l.world.settle(ctx, op.ID, op.Attempt)
+		if err != nil {
+			return
+		}
+		in := engine.DecideInput{Request: req.ID, Action: holdshort.Select, Actor: reviewer(0), Message: crand.Text(), OptionIDs: []string{"give_up"}}
+		if op.RequestID == "" {
+			in.Actor = operator
+		}
+		if r.IntN(10) < 7 {
+			if in.OptionIDs[0] = "retry"; e.Count > 0 {
+				in.OptionIDs[0], in.Value = "happened", json.RawMessage(`{"receipt":"seen"}`)
+			}
+		}
+		l.decide(ctx, in)
+		return
+	}
+	l.ledger.report.Violate(AtMostOnce, "%s asks what became of a call that the ledger does not know", req.ID)
+}

@@ -1,0 +1,93 @@
+package torture_test
+
+import (
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/internal/testpg"
+	"github.com/holdshort/holdshort/torture"
+)
+
+// binary builds the command: what is killed is what people run.
+func binary(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "holdshort")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", path, "../cmd/holdshort").CombinedOutput(); err != nil {
+		t.Fatalf("build the command: %v\n%s", err, out)
+	}
+	return path
+}
+
+// earlyKills is a seed that kills twice within the first second, then freezes one for longer than its lease, or moves the clock, and kills all.
+const earlyKills = 74
+
+// TestReal kills the one process that has a SQLite file, and kills and freezes three processes on one PostgreSQL database.
+func TestReal(t *testing.T) {
+	self := binary(t)
+	o := torture.RealOptions{Duration: 8 * time.Second, Seed: earlyKills, Worker: []string{self, "torture-worker"}, Counter: []string{self, "torture-counter"}}
+	if testing.Short() {
+		o.Duration = 3 * time.Second
+	}
+	t.Run("sqlite", func(t *testing.T) {
+		o := o
+		o.Store = "sqlite:" + filepath.Join(t.TempDir(), "torture.db")
+		prove(t, o)
+	})
+	t.Run("postgres", func(t *testing.T) {
+		o := o
+		o.Store = testpg.URL(t)
+		prove(t, o)
+	})
+}
+
+func prove(t *testing.T, o torture.RealOptions) {
+	t.Helper()
+	report, err := torture.Real(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text shown
+	if err := report.WriteTable(&text); err != nil {
+		t.Fatal(err)
+	}
+	switch {
+	case report.Broken() || len(report.Surprises) > 0:
+		t.Errorf("a promise was broken, or somebody was answered what nobody expects:\n%s", text)
+	case report.Kills == 0 || report.Runs < 10 || report.Pauses < 5 || report.Decisions < 5 || report.Inbound == 0 || report.Conflicts == 0 || report.Effects == 0:
+		t.Errorf("too little happened to prove anything:\n%s", text)
+	}
+	// The store is full now.
+	if _, err := torture.Real(t.Context(), o); holdshort.CodeOf(err) != holdshort.Conflict {
+		t.Errorf("a store that is not empty: %v, want it refused", err)
+	}
+}
+
+type shown []byte
+
+func (s *shown) Write(p []byte) (int, error) {
+	*s = append(*s, p...)
+	return len(p), nil
+}
+
+// TestRealRefuses: what cannot be meant is refused before anything starts.
+func TestRealRefuses(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		options torture.RealOptions
+		field   string
+	}{
+		{"two processes on one file", torture.RealOptions{Workers: 2}, "workers"},
+		{"no store", torture.RealOptions{Store: "mysql://db"}, "store"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := torture.Real(t.Context(), tt.options)
+			known, ok := err.(*holdshort.Error)
+			if !ok || known.Code != holdshort.Invalid || known.Field != tt.field || known.Hint == "" {
+				t.Errorf("got %v, want invalid %s with a hint", err, tt.field)
+			}
+		})
+	}
+}

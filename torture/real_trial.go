@@ -1,0 +1,152 @@
+package torture
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/store"
+)
+
+// trial is one torture under way.
+type trial struct {
+	RealOptions
+	folder string
+	report *Report
+	world  outside
+	fleet  *fleet
+}
+
+func (t *trial) run(ctx context.Context, out RealReport) (RealReport, error) {
+	l := &load{fleet: t.fleet, ledger: newLedger(t.report), world: t.world, seed: t.Seed}
+	k := newKiller(t.fleet, t.Seed, func(err error) { t.report.Violate(Progress, "%v", err) })
+	began := time.Now()
+	t.Progress(fmt.Sprintf("killing for %s, seed %d", t.Duration, t.Seed))
+	killing, stop := context.WithTimeout(ctx, t.Duration)
+	defer stop()
+	var wg sync.WaitGroup
+	wg.Go(func() { k.run(killing) })
+	wg.Go(func() { l.run(killing, t.Clients) })
+	wg.Wait()
+	if ctx.Err() != nil {
+		return out, ctx.Err()
+	}
+	out.Duration, out.Kills, out.Freezes, out.ClockJumps = time.Since(began), k.kills.Load(), k.freezes.Load(), k.jumps.Load()
+	t.Progress(fmt.Sprintf("%d kills; letting %d runs come to their end", out.Kills, len(l.ledger.unfinished())))
+	settling := time.Now()
+	t.settle(ctx, l)
+	out.Settled = time.Since(settling)
+	seen, err := t.world.seen(ctx)
+	if err != nil {
+		return out, err
+	}
+	for _, fault := range t.fleet.stop() {
+		t.report.Violate(Progress, "%v", fault)
+	}
+	t.Progress("comparing what was told, what happened and what is stored")
+	return t.examine(ctx, l.ledger, seen, out)
+}
+
+// settle answers everything that is still asked, until nothing is.
+func (t *trial) settle(ctx context.Context, l *load) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	left := make(chan holdshort.RunID)
+	var wg sync.WaitGroup
+	for n := range t.Clients {
+		wg.Go(func() {
+			r := rand.New(rand.NewPCG(t.Seed, uint64(n)+1_000_000))
+			for id := range left {
+				bounded, cancel := context.WithTimeout(ctx, patience/3)
+				l.pursue(bounded, r, id, false)
+				cancel()
+			}
+		})
+	}
+	for _, id := range l.ledger.unfinished() {
+		left <- id
+	}
+	close(left)
+	wg.Wait()
+	t.sweep(ctx, l)
+}
+
+// sweep waits for runs that nobody pursues, and answers what runs that are over still ask: what became of a call whose answer was lost is wanted
+// even then.
+func (t *trial) sweep(ctx context.Context, l *load) {
+	r := rand.New(rand.NewPCG(t.Seed, 0))
+	for quiet := 0; quiet < 3 && ctx.Err() == nil; {
+		page, _, err := t.fleet.until(ctx, order{Open: new(string)})
+		if err != nil {
+			return
+		}
+		rest, _, err := t.fleet.until(ctx, order{Unfinished: true})
+		if err != nil {
+			return
+		}
+		if quiet++; len(page.Requests)+len(rest.Runs) > 0 {
+			quiet = 0
+		}
+		for _, req := range page.Requests {
+			l.pursue(ctx, r, req.RunID, false)
+		}
+		for _, run := range rest.Runs {
+			if run.Held != nil {
+				l.release(ctx, run)
+			}
+		}
+		linger(ctx, workerTimeout/2) // a call that was cut off is asked about when its deadline has passed
+	}
+}
+
+// examine opens the store and draws up the report.
+func (t *trial) examine(ctx context.Context, l *ledger, seen Seen, out RealReport) (RealReport, error) {
+	s, err := openReal(ctx, t.Store, t.Keyring, nil, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return out, err
+	}
+	defer s.Close()
+	if err := stamped(ctx, s); err != nil {
+		return out, err
+	}
+	x := &examiner{store: s, ledger: l, seen: seen, report: t.report, counts: out}
+	if err := x.examine(ctx); err != nil {
+		return out, err
+	}
+	out = x.counts
+	out.Votes, out.Conflicts, out.Refused, out.Released, out.Lost = l.votes, l.conflicts, l.refused, l.held, x.events["operation.unknown"]
+	out.Surprises, out.Faults, out.Violations = l.surprises, t.report.Faults, map[Promise]int{}
+	for _, p := range Promises {
+		out.Violations[p] = 0
+	}
+	maps.Copy(out.Violations, t.report.Violations)
+	if out.Broken() || len(out.Surprises) > 0 {
+		out.Kept = t.folder
+	}
+	return out, nil
+}
+
+// stamped gives the last events their positions, which the workers may have had no time for.
+func stamped(ctx context.Context, s store.Store) error {
+	for {
+		lease, err := s.System().Acquire(ctx, store.SequencerLease, "examiner", 10*time.Second)
+		if holdshort.CodeOf(err) == holdshort.LeaseLost { // of a worker that is gone: it ends by itself
+			if linger(ctx, 200*time.Millisecond); ctx.Err() != nil {
+				return ctx.Err()
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		n, err := s.System().Stamp(ctx, lease, 1000)
+		if err != nil || n == 0 {
+			return err
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package torture
+
+import (
+	"os"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/holdshort/holdshort"
+)
+
+// allModes: every way in which an engine can end, or stand still.
+var allModes = []Mode{Before, After, FrozenBefore, FrozenAfter}
+
+// seed of the samples: the same points every time.
+const seed = 20261115
+
+// TestSQLite ends the engine before and after every call of the store that any scenario makes. With the race detector, which makes
+// everything ten times slower, and with -short, it takes a part of them.
+func TestSQLite(t *testing.T) {
+	course := Course{Modes: allModes, Seed: seed, Twice: 10, Beside: 2}
+	switch {
+	case testing.Short():
+		course.Share, course.Twice = 0.02, 1
+	case raceEnabled:
+		course.Share, course.Twice = 0.05, 2
+	}
+	course.Bed = copies(t)
+	exhaust(t, "sqlite", func(*testing.T) Course { return course })
+}
+
+// copies gives each pass its own copy of an empty database.
+func copies(t *testing.T) func() (Bed, holdshort.TenantID, error) {
+	t.Helper()
+	dir := t.TempDir()
+	empty := NewSQLite(dir)
+	if _, err := empty.Store(false); err != nil {
+		t.Fatal(err)
+	}
+	if err := empty.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return func() (Bed, holdshort.TenantID, error) {
+		pass, err := os.MkdirTemp(dir, "pass")
+		if err != nil {
+			return nil, "", err
+		}
+		bed, err := empty.Copy(pass)
+		return &removed{bed, pass}, "acme", err
+	}
+}
+
+// removed is a bed that leaves nothing behind: thousands of passes would fill a disk.
+type removed struct {
+	*SQLite
+	dir string
+}
+
+func (r *removed) Close() error {
+	if err := r.SQLite.Close(); err != nil {
+		return err
+	}
+	return os.RemoveAll(r.dir)
+}
+
+// TestPostgres does the same on PostgreSQL: a sample, or everything with HOLDSHORT_TORTURE=full.
+func TestPostgres(t *testing.T) {
+	course := Course{Modes: allModes, Seed: seed, Share: 0.04, Twice: 2, Beside: 2}
+	switch {
+	case os.Getenv("HOLDSHORT_TORTURE") == "full":
+		course.Share, course.Twice = 0, 10
+	case testing.Short() || raceEnabled:
+		course.Share, course.Twice = 0.02, 1
+	}
+	exhaust(t, "postgres", func(t *testing.T) Course {
+		c := course
+		c.Bed = fill(t, c.Beside)
+		return c
+	})
+}
+
+// exhaust plays every scenario, wants zeros, and wants that nothing is left running.
+func exhaust(t *testing.T, store string, course func(*testing.T) Course) {
+	all := &Report{Store: store}
+	before := runtime.NumGoroutine()
+	for _, s := range Scenarios {
+		if s.Only != "" && s.Only != store {
+			continue
+		}
+		t.Run(s.Name, func(t *testing.T) {
+			report, err := Exhaust(t.Context(), s, course(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			all.Merge(s.Name, report)
+			if report.Broken() {
+				t.Errorf("promises were broken:\n%s", report)
+			}
+			if report.Unreached > report.Points/20+2 {
+				t.Errorf("%d of %d points were not reached: the passes differ too much", report.Unreached, report.Points)
+			}
+		})
+	}
+	t.Logf("\n%s", all)
+	deadline := time.Now().Add(30 * time.Second)
+	for runtime.NumGoroutine() > before {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d goroutines before, %d after everything was closed: %v", before, runtime.NumGoroutine(), WaitingFree)
+		}
+		runtime.Gosched()
+	}
+}
