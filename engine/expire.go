@@ -137,11 +137,14 @@ func (e *Engine) fireSleep(ctx context.Context, tenant holdshort.TenantID, t hol
 		if err != nil && holdshort.CodeOf(err) != holdshort.NotFound {
 			return err
 		}
-		if drop := c.DropTimer(t.Kind, t.Subject, t.Key); drop != nil || err != nil || run.Status.Ended() {
+		if drop := c.DropTimer(t.Kind, t.Subject, t.Key); drop != nil || err != nil || run.Status == holdshort.RunCompleted || run.Status == holdshort.RunCanceled {
 			return drop
 		}
 		if err := c.AddJournal(holdshort.JournalEntry{RunID: id, Key: firedKey(t.Key), Attempt: run.Attempt, Kind: kindTimer, Started: c.now, Ended: c.now}); err != nil {
 			return err
+		}
+		if run.Status.Ended() { // failed: should somebody retry it, its sleep is over
+			return nil
 		}
 		return c.wake(&run, slot, "system:timer")
 	}, store.RunRow(id))

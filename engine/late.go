@@ -43,7 +43,7 @@ func panicError(p any) error {
 // tooLate takes an answer that came after its call was given up: it settles what is unknown. If somebody settled it otherwise, both facts
 // stay, with an event.
 func (e *Engine) tooLate(tenant holdshort.TenantID, a attempt, result tool.Result, fault error, t tool.Tool) {
-	if fault != nil && !t.IsDefinite(fault) {
+	if fault != nil && (a.rerun || !t.IsDefinite(fault)) {
 		return // still nobody knows
 	}
 	happened := fault == nil

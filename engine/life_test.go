@@ -275,3 +275,29 @@ func TestSilence(t *testing.T) {
 		t.Fatalf("%+v %v", held, err)
 	}
 }
+
+// TestSleepOfAFailedRun: a sleep that ends while its run has failed is over when somebody retries the run.
+func TestSleepOfAFailedRun(t *testing.T) {
+	f := flow.New("both", 1, func(c *flow.Context, _ int) ([]string, error) {
+		return flow.All(c, "all",
+			flow.Branch[string]{Key: "ask", Run: func(c *flow.Context) (string, error) {
+				a, err := flow.Approve(c, "q", flow.Question{Text: "ok?", Expires: time.Minute, OnTimeout: holdshort.TimeoutFail})
+				return string(a.Outcome), err
+			}},
+			flow.Branch[string]{Key: "nap", Run: func(c *flow.Context) (string, error) {
+				flow.Sleep(c, "zzz", time.Hour)
+				return "woke", nil
+			}})
+	})
+	b := newBed(t, engine.Config{Flows: []flow.Flow{f}})
+	run := b.start("both", 0)
+	b.advance(2 * time.Minute)
+	b.want(run.ID, holdshort.RunFailed, "")
+	b.advance(2 * time.Hour)
+	if _, err := b.Retry(t.Context(), tenant, run.ID, ops); err != nil {
+		t.Fatal(err)
+	}
+	b.settle()
+	b.approve(run.ID)
+	b.want(run.ID, holdshort.RunCompleted, `["approved","woke"]`)
+}

@@ -16,6 +16,7 @@ import (
 type attempt struct {
 	op    holdshort.Operation
 	args  json.RawMessage
+	rerun bool      // of the attempt before nobody knows what became: an error of this one proves nothing about it
 	since time.Time // by this process's clock, before the started row was written: its deadline is counted from here, or later
 }
 
@@ -92,7 +93,7 @@ func (s *slice) begin(ctx context.Context, c *call, again holdshort.OperationInp
 	limits, rows := s.limits(c)
 	since := time.Now()
 	err = s.commit(context.WithoutCancel(ctx), func(ch *change, run *holdshort.Run) error {
-		a, refusal = attempt{args: c.Args, since: since}, nil
+		a, refusal = attempt{args: c.Args, since: since, rerun: again == holdshort.OperationRerun}, nil
 		if run.Held != nil {
 			return errLeaseLost
 		}

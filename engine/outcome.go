@@ -18,7 +18,7 @@ func (s *slice) conclude(ctx context.Context, c *call, a attempt, result tool.Re
 	switch {
 	case fault == nil:
 		return "", s.close(c, a, true, result, nil)
-	case c.tool.IsDefinite(fault):
+	case c.tool.IsDefinite(fault) && !a.rerun:
 		if a.op.Attempt <= c.tool.Retries {
 			return holdshort.OperationRetry, s.failed(a)
 		}

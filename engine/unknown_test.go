@@ -172,3 +172,24 @@ func TestLateAnswer(t *testing.T) {
 		t.Errorf("left: %+v %+v", open, b.operations(run.ID))
 	}
 }
+
+// TestRerunProvesNothing: an error of a second attempt is no proof about the first, whose answer was lost.
+func TestRerunProvesNothing(t *testing.T) {
+	pay := &counter{}
+	pay.do = func(_ context.Context, c tool.Call) (tool.Result, error) {
+		if c.Attempt == 1 {
+			return tool.Result{}, errors.New("reset")
+		}
+		return tool.Result{}, tool.StatusError(429, "later")
+	}
+	rt := refundTool(pay)
+	rt.Idempotent = true
+	b := newBed(t, engine.Config{Flows: []flow.Flow{refunds}, Tools: []tool.Tool{rt}, Policy: allow})
+	run := b.start("refunds", refund{"77", 120})
+	for range 8 {
+		b.advance(11 * time.Second)
+	}
+	if op := b.operations(run.ID)[0]; op.Status != holdshort.OperationUnknown || pay.n() != 5 {
+		t.Errorf("%s after %d calls", op.Status, pay.n())
+	}
+}
