@@ -39,6 +39,14 @@ func SystemActor(reason string) Actor {
 	return Actor{ID: "system:" + reason, Kind: System, Assurance: AssuranceSystem}
 }
 
+// Who is the person behind the actor: whom a service key speaks for, else the actor itself. One person is one voter, however they come in.
+func (a Actor) Who() string {
+	if a.ForUser != "" {
+		return a.ForUser
+	}
+	return a.ID
+}
+
 // HasRole reports whether the actor holds role.
 func (a Actor) HasRole(role string) bool { return role != "" && slices.Contains(a.Roles, role) }
 

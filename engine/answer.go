@@ -24,7 +24,11 @@ func (c *change) answerEntry(run *holdshort.Run, req holdshort.Request, d holdsh
 // timeoutEntry is what the flow reads when nobody answered.
 func (c *change) timeoutEntry(run *holdshort.Run, req holdshort.Request) (holdshort.JournalEntry, error) {
 	entry := c.entry(run, req)
-	raw, err := json.Marshal(flow.Answer{Request: req.ID, Status: req.Status, OnTimeout: req.OnTimeout, At: c.now})
+	answer := flow.Answer{Request: req.ID, Status: req.Status, OnTimeout: req.OnTimeout, At: c.now}
+	for _, a := range req.Actions { // whom it concerns: an older approval of theirs no longer counts
+		answer.Calls = append(answer.Calls, holdshort.CallDecision{CallID: a.CallID})
+	}
+	raw, err := json.Marshal(answer)
 	entry.Outcome = raw
 	entry.Error = &holdshort.Failure{Code: holdshort.Expired, Message: "nobody answered in time", Step: req.OriginStepID}
 	return entry, err
@@ -33,7 +37,7 @@ func (c *change) timeoutEntry(run *holdshort.Run, req holdshort.Request) (holdsh
 func (c *change) entry(run *holdshort.Run, req holdshort.Request) holdshort.JournalEntry {
 	entry := holdshort.JournalEntry{RunID: run.ID, Key: req.OriginStepID, Attempt: run.Attempt, Kind: flow.KindAsk, Started: req.CreatedAt, Ended: c.now}
 	if len(req.Actions) > 0 {
-		entry.Key, entry.Kind = approvalKey(req.OriginStepID, req.ID), kindApproval
+		entry.Key, entry.Kind = approvalKey(req.OriginStepID, run.Wake, req.ID), kindApproval
 	}
 	return entry
 }

@@ -207,17 +207,16 @@ func (c *change) sameAsBefore(call *call, op holdshort.Operation, args json.RawM
 }
 
 // reserve counts a call against the policy's limits. Past one it asks or is denied; a person's approval lets it pass.
-func (c *change) reserve(call *call, names []string) *refusal {
-	for i, l := range call.verdict.Limits {
-		name := names[i]
+func (c *change) reserve(call *call, limits []limit, args json.RawMessage) *refusal {
+	for _, l := range limits {
 		n := int64(1)
 		if l.Spend {
 			n = 0
 			if call.tool.Cost != nil {
-				n = call.tool.Cost(call.Args)
+				n = call.tool.Cost(args)
 			}
 		}
-		used, err := c.Counter(name)
+		used, err := c.Counter(l.counter)
 		if err != nil {
 			return heldBy(err)
 		}
@@ -230,7 +229,7 @@ func (c *change) reserve(call *call, names []string) *refusal {
 			ask.Decision, ask.Reason = policy.Ask, "policy_violation"
 			return &refusal{ask: &ask}
 		}
-		if err := c.AddCounter(name, n); err != nil {
+		if err := c.AddCounter(l.counter, n); err != nil {
 			return heldBy(err)
 		}
 	}
@@ -238,9 +237,12 @@ func (c *change) reserve(call *call, names []string) *refusal {
 }
 
 // limits names the counters of a call's limits, and their rows: who reserves must have them to himself.
-func (s *slice) limits(c *call) (names []string, rows []store.Row) {
-	run, now := s.snapshot(), s.Now()
-	for _, l := range c.verdict.Limits {
+func (s *slice) limits(c *call) (limits []limit, rows []store.Row) {
+	run, now, v := s.snapshot(), s.Now(), c.verdict
+	if c.decided != nil && c.decided.Action == holdshort.Edit { // those of what will run
+		v = policy.Judge(s.e.hookContext(), s.e.config.Policy, s.e.judged(s.tenant, &run, c.Tool, c.decided.Args, now))
+	}
+	for _, l := range v.Limits {
 		name := l.Name
 		if name == "" {
 			name = c.Tool
@@ -253,7 +255,12 @@ func (s *slice) limits(c *call) (names []string, rows []store.Row) {
 		default:
 			name = "limit/run/" + string(run.ID) + "/" + name
 		}
-		names, rows = append(names, name), append(rows, store.CounterRow(name))
+		limits, rows = append(limits, limit{l, name}), append(rows, store.CounterRow(name))
 	}
-	return names, rows
+	return limits, rows
+}
+
+type limit struct {
+	policy.Limit
+	counter string
 }

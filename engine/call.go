@@ -24,6 +24,7 @@ type call struct {
 	ran      json.RawMessage      // what its last attempt ran with, where a person had edited that
 	approval *flow.Answer         // what a person said about the batch
 	decided  *holdshort.CallDecision
+	waits    bool            // people are looking at it
 	retried  bool            // a person had the failed step tried again
 	again    *policy.Verdict // it has to be asked about once more
 	entry    *holdshort.JournalEntry
@@ -31,8 +32,11 @@ type call struct {
 
 // Calls carries out the calls of one batch. If any needs a person, nothing of the batch runs before the decision.
 func (s *slice) Calls(ctx context.Context, key string, invocations []flow.Invocation) ([]holdshort.JournalEntry, error) {
-	calls, err := s.look(ctx, key, invocations)
+	calls, open, err := s.look(ctx, key, invocations)
 	if err != nil {
+		return nil, err
+	}
+	if err := awaits(calls, open); err != nil {
 		return nil, err
 	}
 	if draft := s.needsPerson(key, calls); draft != nil {
@@ -96,6 +100,8 @@ func (c *call) fits() *holdshort.Failure {
 // carryOut brings one call to its outcome.
 func (s *slice) carryOut(ctx context.Context, c *call) error {
 	switch {
+	case c.waits:
+		return flow.Suspend
 	case c.prior != nil && !(c.prior.Status == holdshort.OperationFailed && c.freshlyApproved()):
 		return s.takeUp(ctx, c)
 	case len(c.Args) > s.e.config.Limits.Args:

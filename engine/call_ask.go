@@ -25,6 +25,29 @@ func (s *slice) askAgain(ctx context.Context, key string, calls []*call) error {
 	return s.Ask(ctx, key, *s.draft(key, calls, calls[0].verdict, func(*call) bool { return true }))
 }
 
+// awaits marks the calls that an open request asks about: whatever the policy says meanwhile, they wait for the decision. While a batch waits
+// for its first one nothing of it runs. The request must be about what the flow asks for now.
+func awaits(calls []*call, open *holdshort.Request) error {
+	if open == nil {
+		return nil
+	}
+	first := !slices.ContainsFunc(calls, func(c *call) bool { return c.approval != nil })
+	for _, a := range open.Actions {
+		i := slices.IndexFunc(calls, func(c *call) bool { return c.ID == a.CallID })
+		if i < 0 || calls[i].Tool != a.Tool || holdshort.ArgsHash(calls[i].Args) != a.AskedFor() {
+			return otherCalls(open.OriginStepID)
+		}
+		calls[i].waits = calls[i].entry == nil
+	}
+	for _, c := range calls {
+		c.waits = c.entry == nil && (c.waits || first)
+		if first && actionOf(*open, c.ID) == nil {
+			return otherCalls(open.OriginStepID)
+		}
+	}
+	return nil
+}
+
 // settled: nothing more is to be asked about the call before it is carried out.
 func (c *call) settled() bool {
 	if c.entry != nil || c.verdict.Decision == policy.Deny && c.prior == nil {
@@ -38,21 +61,21 @@ func (c *call) settled() bool {
 
 // freshlyApproved: what failed is tried again only under a decision that is not the one which was used for it.
 func (c *call) freshlyApproved() bool {
-	return c.approval != nil && c.approval.Request > c.prior.RequestID
+	return c.approval != nil && c.approval.Request != c.prior.RequestID // it is the newest
 }
 
 // needsPerson gives the request that has to be decided first: one for all calls of the batch.
 func (s *slice) needsPerson(key string, calls []*call) *holdshort.Request {
 	var asks *call
 	for _, c := range calls {
-		if !c.settled() && c.fits() == nil && asks == nil {
+		if !c.waits && !c.settled() && c.fits() == nil && asks == nil {
 			asks = c
 		}
 	}
 	if asks == nil {
 		return nil
 	}
-	return s.draft(key, calls, asks.verdict, func(c *call) bool { return !c.settled() && c.fits() == nil })
+	return s.draft(key, calls, asks.verdict, func(c *call) bool { return !c.waits && !c.settled() && c.fits() == nil })
 }
 
 // draft asks about a batch. The verdict is that of the call which asks for the most.
@@ -98,11 +121,7 @@ func template(actions []holdshort.Action) string {
 	var lines []string
 	for _, a := range actions {
 		if a.NeedsApproval {
-			args := string(a.Args)
-			if len(args) > 300 {
-				args = args[:300] + "…"
-			}
-			lines = append(lines, fmt.Sprintf("%s %s", a.Tool, args))
+			lines = append(lines, fmt.Sprintf("%s %s", a.Tool, clipTo(string(a.Args), 300)))
 		}
 	}
 	if len(lines) == 1 {

@@ -14,11 +14,11 @@ import (
 )
 
 // look gathers what is known of the calls: journal, ledger, decision, policy.
-func (s *slice) look(ctx context.Context, key string, invocations []flow.Invocation) ([]*call, error) {
-	calls := make([]*call, len(invocations))
+func (s *slice) look(ctx context.Context, key string, invocations []flow.Invocation) (calls []*call, open *holdshort.Request, err error) {
+	calls = make([]*call, len(invocations))
 	approvals, err := s.approvalsOf(key)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for i, in := range invocations {
 		c := &call{Invocation: in, step: key, retried: s.journal.voided[key] || s.journal.voided[in.Key]}
@@ -31,9 +31,15 @@ func (s *slice) look(ctx context.Context, key string, invocations []flow.Invocat
 	}
 	if s.isFresh() {
 		s.judge(calls)
-		return calls, nil
+		return calls, nil, nil
 	}
 	err = s.e.store.View(ctx, s.tenant, func(tx store.ReadTx) error {
+		open = nil
+		if req, err := tx.RequestAt(s.id, key); err == nil {
+			open = &req
+		} else if holdshort.CodeOf(err) != holdshort.NotFound {
+			return err
+		}
 		for _, c := range calls {
 			c.prior = nil
 			if c.entry != nil {
@@ -53,10 +59,10 @@ func (s *slice) look(ctx context.Context, key string, invocations []flow.Invocat
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	s.judge(calls)
-	return calls, nil
+	return calls, open, nil
 }
 
 // reread looks whether the outcome of an operation that is closed came into the journal after that was loaded: a process that lost the run
@@ -133,7 +139,7 @@ func (c *call) decide(answers []flow.Answer) {
 		switch {
 		case named >= 0:
 			c.approval, c.decided = a, &a.Calls[named]
-		case c.decided == nil || len(a.Calls) == 0 && len(answers) == 1:
+		case c.decided == nil:
 			c.approval = a
 		}
 	}

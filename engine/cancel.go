@@ -18,7 +18,7 @@ func (e *Engine) Cancel(ctx context.Context, tenant holdshort.TenantID, id holds
 		if err := mayTouch(policy.CancelRun, actor, run); err != nil {
 			return err
 		}
-		return c.cancelRun(&run, reason, actor.ID)
+		return c.cancelRun(&run, holdshort.Canceled, actor.ID, reason)
 	}, store.RunRow(id))
 	if err == nil {
 		e.stopSlice(tenant, id)
@@ -28,9 +28,20 @@ func (e *Engine) Cancel(ctx context.Context, tenant holdshort.TenantID, id holds
 	return run, err
 }
 
-// cancelRun ends a run within a transaction and stores it.
-func (c *change) cancelRun(run *holdshort.Run, reason, actor string) error {
-	if err := c.end(run, holdshort.RunCancel, "run.canceled", actor, holdshort.Code(clip(reason))); err != nil {
+// cancelRun ends a run within a transaction and stores it. What a person wrote is no code: it is kept apart, where it can be erased.
+func (c *change) cancelRun(run *holdshort.Run, code holdshort.Code, actor string, words ...string) error {
+	var data any
+	for _, text := range words {
+		if text == "" {
+			continue
+		}
+		digest, err := c.AddBody(run.SessionID, run.ID, []byte(clipLong(text)))
+		if err != nil {
+			return err
+		}
+		data = map[string]string{"reason": digest}
+	}
+	if err := c.end(run, holdshort.RunCancel, "run.canceled", actor, code, data); err != nil {
 		return err
 	}
 	return c.PutRun(*run)

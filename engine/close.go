@@ -51,7 +51,7 @@ func (c *change) cancelOpen(run *holdshort.Run, reason, actor string) error {
 }
 
 // end finishes a run: nothing of it waits any longer.
-func (c *change) end(run *holdshort.Run, input holdshort.RunInput, event, actor string, code holdshort.Code) error {
+func (c *change) end(run *holdshort.Run, input holdshort.RunInput, event, actor string, code holdshort.Code, data any) error {
 	if err := c.cancelOpen(run, "run_ended", actor); err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (c *change) end(run *holdshort.Run, input holdshort.RunInput, event, actor 
 		return err
 	}
 	c.ring(runTopic(run.ID))
-	tell := func() error { return c.event(event, run, nil, actor, code, nil) }
+	tell := func() error { return c.event(event, run, nil, actor, code, data) }
 	if c.batch {
 		c.later = tell
 		return nil

@@ -275,7 +275,7 @@ func (c *change) answer(run *holdshort.Run, req holdshort.Request, d holdshort.D
 	case req.Kind == holdshort.Reconcile:
 		return c.settleByHand(run, req, d, slot)
 	case d.Action == holdshort.Cancel && !req.TakeCancel, d.Action == holdshort.Reject && req.OnReject == holdshort.RejectCancel:
-		return c.cancelRun(run, string(d.Action), d.Actor.ID)
+		return c.cancelRun(run, holdshort.Code(d.Action), d.Actor.ID)
 	}
 	entry, err := c.answerEntry(run, req, d)
 	if err != nil {

@@ -160,6 +160,12 @@ func (c *change) edited(req holdshort.Request, run *holdshort.Run, d holdshort.D
 	if !any || !again {
 		return nil, nil
 	}
+	if slices.ContainsFunc(d.Calls, func(call holdshort.CallDecision) bool {
+		return call.Action != holdshort.Edit && call.Action != holdshort.Approve
+	}) {
+		return nil, &holdshort.Error{Code: holdshort.DoesNotFit, Field: "calls", Message: "others have to approve the edited form: nothing of it can be rejected or answered at once",
+			Hint: "edit and approve only, or reject the whole"}
+	}
 	return &next, nil
 }
 

@@ -79,7 +79,7 @@ func (c *change) timeout(req holdshort.Request, run *holdshort.Run, slot *slot) 
 	}
 	if fatal && run.Status == holdshort.RunWaiting { // nothing of it runs: no need to wake it for that
 		run.Error = entry.Error
-		if err := c.end(run, holdshort.RunFail, "run.failed", "system:timeout", holdshort.Expired); err != nil {
+		if err := c.end(run, holdshort.RunFail, "run.failed", "system:timeout", holdshort.Expired, nil); err != nil {
 			return err
 		}
 		return c.PutRun(*run)

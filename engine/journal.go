@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -21,10 +22,20 @@ const (
 	kindRetry    = "retry"    // a person had a failed step tried again
 )
 
-func approvalKey(step string, id holdshort.RequestID) string { return step + "!approval!" + string(id) }
-func setKey(step string) string                              { return step + "!set" }
-func firedKey(step string) string                            { return step + "!fired" }
-func postKey(id string) string                               { return "post!" + id }
+// approvalKey orders the decisions on what a step asked: each wakes the run, so the later one has the higher count, also while the clock
+// stands still.
+func approvalKey(step string, wake int64, id holdshort.RequestID) string {
+	return fmt.Sprintf("%s!approval!%012d!%s", step, wake, id)
+}
+
+func setKey(step string) string   { return step + "!set" }
+func firedKey(step string) string { return step + "!fired" }
+
+// postKey begins with what no step's key can begin with, so that a retry of a step called "post" leaves posts alone; an id that a stranger
+// chose cannot name anything but itself.
+func postKey(id string) string {
+	return "!post!" + strings.NewReplacer("%", "%25", "!", "%21").Replace(id)
+}
 
 // journal is what a run remembers, ready for replay.
 type journal struct {
@@ -73,7 +84,7 @@ func (j *journal) put(e holdshort.JournalEntry) {
 		j.pauses++
 		step, _, _ := strings.Cut(e.Key, "!")
 		at, _ := slices.BinarySearchFunc(j.approved[step], e, func(a, b holdshort.JournalEntry) int { return strings.Compare(a.Key, b.Key) })
-		j.approved[step] = slices.Insert(j.approved[step], at, e) // request ids are ordered by time
+		j.approved[step] = slices.Insert(j.approved[step], at, e)
 	case kindPost:
 		at, _ := slices.BinarySearchFunc(j.posts, e, func(a, b holdshort.JournalEntry) int {
 			return cmp.Or(a.Started.Compare(b.Started), strings.Compare(a.Key, b.Key))
@@ -116,7 +127,7 @@ func (j *journal) take(name string) (key string, body json.RawMessage, ok bool) 
 	defer j.mu.Unlock()
 	for _, e := range j.posts {
 		var p post
-		if _, gone := j.entries[tookKey(e.Key)]; gone || json.Unmarshal(e.Outcome, &p) != nil || p.Name != name {
+		if gone := j.entries[tookKey(e.Key)].Kind == kindTaken; gone || json.Unmarshal(e.Outcome, &p) != nil || p.Name != name {
 			continue
 		}
 		j.entries[tookKey(e.Key)] = holdshort.JournalEntry{Key: tookKey(e.Key), Kind: kindTaken} // before it is stored: a branch beside must not take it too

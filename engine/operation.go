@@ -1,13 +1,16 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"time"
+	"unicode/utf8"
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/flow"
+	"github.com/holdshort/holdshort/policy"
 	"github.com/holdshort/holdshort/store"
 	"github.com/holdshort/holdshort/tool"
 )
@@ -31,7 +34,7 @@ func (s *slice) perform(ctx context.Context, c *call) error {
 			return context.Cause(ctx)
 		}
 	}
-	if c.tool.Effect == tool.Read && c.decided == nil && c.prior == nil {
+	if c.tool.Effect == tool.Read && c.decided == nil && c.prior == nil && c.verdict.Decision == policy.Allow && len(c.verdict.Limits) == 0 {
 		return s.readOnly(ctx, c)
 	}
 	return s.attempts(ctx, c, holdshort.OperationRetry)
@@ -79,6 +82,9 @@ func (s *slice) readOnly(ctx context.Context, c *call) error {
 }
 
 func callValue(r tool.Result, by string) (json.RawMessage, error) {
+	if !utf8.Valid(r.Value) {
+		r.Value = bytes.ToValidUTF8(r.Value, []byte("\uFFFD"))
+	}
 	if len(r.Value) > 0 && !json.Valid(r.Value) {
 		r.Value, _ = json.Marshal(string(r.Value)) // text is not lost because it is no JSON
 	}
@@ -101,14 +107,14 @@ func (s *slice) begin(ctx context.Context, c *call, again holdshort.OperationInp
 		if err != nil {
 			return err
 		}
-		if op.Attempt == 1 || again == holdshort.OperationRetry && c.approval != nil && c.approval.Request > op.RequestID {
+		if op.Attempt == 1 || again == holdshort.OperationRetry && c.approval != nil && c.approval.Request != op.RequestID {
 			if a.args, refusal = ch.authorize(run, c, &op); refusal != nil {
 				return refusal
 			}
 			if refusal = ch.sameAsBefore(c, op, a.args); refusal != nil {
 				return refusal
 			}
-			if refusal = ch.reserve(c, limits); refusal != nil {
+			if refusal = ch.reserve(c, limits, a.args); refusal != nil {
 				return refusal
 			}
 		} else if a.args, refusal = ch.sameArgs(run, c, op); refusal != nil {
@@ -146,6 +152,9 @@ func (s *slice) begin(ctx context.Context, c *call, again holdshort.OperationInp
 func (s *slice) nextAttempt(ch *change, c *call, again holdshort.OperationInput) (holdshort.Operation, error) {
 	id := s.operationID(c.Key)
 	op, err := ch.Operation(id)
+	if err == nil && op.RunID != s.id {
+		return op, flow.Hold(holdshort.ArgsChanged, &holdshort.Error{Code: holdshort.ArgsChanged, Op: "call " + c.Key, Message: "the operation id belongs to another run", Hint: "start it again with ids of its own"})
+	}
 	if holdshort.CodeOf(err) == holdshort.NotFound {
 		return holdshort.Operation{ID: id, RunID: s.id, StepID: string(s.id) + "/" + c.Key, Capability: c.Tool, Status: holdshort.OperationStarted, Attempt: 1}, nil
 	}
@@ -220,10 +229,3 @@ func (e *Engine) invoke(t tool.Tool, a attempt, tenant holdshort.TenantID, run h
 var errTooLate = &holdshort.Error{Code: holdshort.TimedOut, Message: "the deadline had passed before the tool could be called"}
 
 var errHangs = &holdshort.Error{Code: holdshort.TimedOut, Message: "the tool did not answer before its deadline"}
-
-func clipLong(s string) string {
-	if len(s) > 2000 {
-		return s[:2000] + "…"
-	}
-	return s
-}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/holdshort/holdshort"
@@ -133,7 +134,7 @@ func (c *change) outcome(op holdshort.Operation, nonce string, call *call, runAt
 		return nil, err
 	}
 	if happened {
-		next.ResultHash, next.ExternalIDs = c.e.keyring.TenantHash(c.Tenant(), "result", result.Value), result.ExternalIDs
+		next.ResultHash, next.ExternalIDs = c.e.keyring.TenantHash(c.Tenant(), "result", result.Value), storable(result.ExternalIDs)
 	}
 	if err := c.PutOperation(next); err != nil {
 		return nil, err
@@ -161,8 +162,27 @@ func fill(entry *holdshort.JournalEntry, result tool.Result, fault error) (err e
 		entry.Error = &holdshort.Failure{Code: holdshort.ToolFailed, Message: clipLong(fault.Error()), Step: entry.Key}
 		return nil
 	}
+	if len(result.Value) > maxResult { // it happened: that is recorded, whatever it brought
+		entry.Error = &holdshort.Failure{Code: holdshort.TooLarge, Message: fmt.Sprintf("it was done, but its result has more than %d bytes and was not kept", maxResult), Step: entry.Key}
+		return nil
+	}
 	entry.Outcome, err = callValue(result, "")
 	return err
+}
+
+const maxResult = store.MaxBody / 2
+
+// storable drops external ids that no row can hold.
+func storable(ids map[string][]string) map[string][]string {
+	out := map[string][]string{}
+	for name, list := range ids {
+		for _, id := range list {
+			if len(out) < 100 && len(out[clip(name)]) < 100 {
+				out[clip(name)] = append(out[clip(name)], clip(id))
+			}
+		}
+	}
+	return out
 }
 
 // failed closes an attempt that provably did nothing and that is tried again.

@@ -37,7 +37,11 @@ func sameActions(open, draft holdshort.Request) error {
 	if same {
 		return nil
 	}
-	return flow.Hold(holdshort.JournalMismatch, &holdshort.Error{Code: holdshort.JournalMismatch, Op: "ask " + draft.OriginStepID,
+	return otherCalls(draft.OriginStepID)
+}
+
+func otherCalls(step string) error {
+	return flow.Hold(holdshort.JournalMismatch, &holdshort.Error{Code: holdshort.JournalMismatch, Op: "ask " + step,
 		Message: "the flow now asks for other calls than those that wait for a decision", Hint: "give the changed flow a new version, deploy the old one again, then retry the run"})
 }
 

@@ -68,7 +68,7 @@ func (c *change) retry(run *holdshort.Run, slot *slot, actor string) error {
 		if err != nil {
 			return err
 		}
-		entry := holdshort.JournalEntry{RunID: run.ID, Key: "retry!" + strconv.Itoa(next.Attempt), Attempt: next.Attempt, Kind: kindRetry, Outcome: raw, Started: c.now, Ended: c.now}
+		entry := holdshort.JournalEntry{RunID: run.ID, Key: "!retry!" + strconv.Itoa(next.Attempt), Attempt: next.Attempt, Kind: kindRetry, Outcome: raw, Started: c.now, Ended: c.now}
 		if err := c.AddJournal(entry); err != nil {
 			return err
 		}

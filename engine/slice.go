@@ -162,12 +162,12 @@ func (s *slice) finish(ending flow.Ending) (again bool, err error) {
 	case flow.Completed:
 		return false, s.commit(ctx, func(c *change, run *holdshort.Run) error {
 			run.Result = ending.Result
-			return c.end(run, holdshort.RunComplete, "run.completed", "system:worker", "")
+			return c.end(run, holdshort.RunComplete, "run.completed", "system:worker", "", nil)
 		})
 	case flow.Failed:
 		return false, s.commit(ctx, func(c *change, run *holdshort.Run) error {
 			run.Error = ending.Failure
-			return c.end(run, holdshort.RunFail, "run.failed", "system:worker", ending.Failure.Code)
+			return c.end(run, holdshort.RunFail, "run.failed", "system:worker", ending.Failure.Code, nil)
 		})
 	case flow.Held:
 		s.e.log.Error("a run is held", "run_id", s.id, "flow", s.flow.Title(), "code", ending.Code, "error", ending.Err)

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/holdshort/holdshort"
@@ -73,15 +74,24 @@ func (e *Engine) newRun(tenant holdshort.TenantID, in StartInput) (holdshort.Run
 	if run.FlowVersion == 0 {
 		return run, &holdshort.Error{Code: holdshort.FlowUnknown, Op: "start run", Field: "flow", Message: "this node has no flow " + clip(in.Flow), Hint: "check the name, or register the flow"}
 	}
+	if !validRunID(run.ID) {
+		return run, &holdshort.Error{Code: holdshort.Invalid, Op: "start run", Field: "id", Message: "a run's id is run_ and up to 60 letters, digits, dashes and underscores", Hint: "leave it out to get one"}
+	}
 	if len(in.Input) > 0 && !json.Valid(in.Input) {
 		return run, &holdshort.Error{Code: holdshort.Invalid, Op: "start run", Field: "input", Message: "the input is not JSON", Hint: "send a JSON value"}
 	}
 	return run, nil
 }
 
+// validRunID keeps out what parts the names of operations and journal keys.
+func validRunID(id holdshort.RunID) bool {
+	rest, ok := strings.CutPrefix(string(id), "run_")
+	return ok && rest != "" && len(rest) <= 60 && strings.Trim(rest, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") == ""
+}
+
 func sameStart(stands, asked holdshort.Run) (holdshort.Run, error) {
-	if stands.Flow != asked.Flow || string(stands.Input) != string(asked.Input) {
-		return stands, &holdshort.Error{Code: holdshort.Duplicate, Op: "start run " + string(stands.ID), Message: "the id belongs to another run", Hint: "take a new id, or none"}
+	if stands.Flow != asked.Flow || string(stands.Input) != string(asked.Input) || stands.User != asked.User || stands.SessionID != asked.SessionID || stands.Agent != asked.Agent {
+		return holdshort.Run{}, &holdshort.Error{Code: holdshort.Duplicate, Op: "start run " + string(stands.ID), Message: "the id belongs to another run", Hint: "take a new id, or none"}
 	}
 	return stands, nil
 }
@@ -111,11 +121,4 @@ func (e *Engine) startHere(ctx context.Context, tenant holdshort.TenantID, run h
 		return sameStart(stands, run)
 	}
 	return s.snapshot(), s.err
-}
-
-func clip(s string) string {
-	if len(s) > 80 {
-		return s[:80] + "…"
-	}
-	return s
 }

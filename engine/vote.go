@@ -11,10 +11,10 @@ var zero time.Time
 
 // gather adds an approval to those that a quorum needs. more: the request stays open. Any veto resolves at once, so only approvals gather.
 func (c *change) gather(req holdshort.Request, run *holdshort.Run, d holdshort.Decision, out *Decided) (more bool, err error) {
-	if req.Audience.Needed() <= 1 || d.Action != holdshort.Approve {
+	if req.Audience.Needed() <= 1 || d.Action == holdshort.Reject || d.Action == holdshort.Cancel || len(req.Actions) == 0 && d.Action != holdshort.Approve {
 		return false, nil
 	}
-	if slices.ContainsFunc(d.Calls, func(call holdshort.CallDecision) bool { return call.Action != holdshort.Approve }) {
+	if d.Action != holdshort.Approve || slices.ContainsFunc(d.Calls, func(call holdshort.CallDecision) bool { return call.Action != holdshort.Approve }) {
 		return false, &holdshort.Error{Code: holdshort.DoesNotFit, Field: "calls", Message: "where several people must approve, the whole is approved or rejected",
 			Hint: "approve all calls, reject the whole, or edit it"}
 	}
@@ -23,19 +23,19 @@ func (c *change) gather(req holdshort.Request, run *holdshort.Run, d holdshort.D
 		return false, err
 	}
 	out.Votes = votes
-	standing := 1 // this one
+	approvers := map[string]bool{d.Actor.Who(): true}
 	for _, v := range votes {
-		if v.Actor.ID == d.Actor.ID {
+		if v.Actor.Who() == d.Actor.Who() {
 			return false, &holdshort.Error{Code: holdshort.AlreadyVoted, Op: "decide " + string(req.ID), Message: clip(d.Actor.ID) + " has approved this already", Hint: "somebody else has to"}
 		}
 		// Whoever wrote the vote, it counts only if it is signed, about this, and by somebody who may.
 		err := c.e.keyring.VerifyVote(c.Tenant(), v)
 		if err == nil && v.Fingerprint == req.Fingerprint && v.Action == holdshort.Approve && req.Audience.Includes(v.Actor, ownerOf(req, run)) &&
 			!req.Audience.Excludes(v.Actor, req.Requester) {
-			standing++
+			approvers[v.Actor.Who()] = true
 		}
 	}
-	if standing >= req.Audience.Needed() {
+	if len(approvers) >= req.Audience.Needed() {
 		return false, nil
 	}
 	if err := c.vote(req, run, d); err != nil {

@@ -64,7 +64,7 @@ func TestFailuresSayWhatToDo(t *testing.T) {
 			k, run := start(t)
 			k.Cancel(run, "no need")
 			k.Result(run, new(string))
-		}, []string{"was canceled by operator (no need)"}},
+		}, []string{"was canceled by operator (canceled)"}},
 		{"a result of another type", func(t holdshorttest.TB) {
 			k, run := start(t)
 			k.As("ana", "finance").Approve(k.Request(run))

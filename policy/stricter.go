@@ -26,7 +26,7 @@ func (v Verdict) MetBy(owner string, requester holdshort.Requester, approvers ..
 	counted := map[string]bool{}
 	for _, a := range approvers {
 		if v.Audience.Includes(a, owner) && !v.Audience.Excludes(a, requester) {
-			counted[a.ID] = true
+			counted[a.Who()] = true
 		}
 	}
 	return len(counted) >= v.Audience.Needed()

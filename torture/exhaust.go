@@ -18,7 +18,7 @@ type Course struct {
 	// Share of the points that are taken, by a seeded choice. Default: all.
 	Share float64
 	Seed  uint64
-	// Twice is how many passes have a second crash, while the engine that came after the first takes up what was left.
+	// Twice is how many passes have a second fault, while the engine that came after the first takes up what was left.
 	Twice int
 	// Beside is how many passes go on at once. Default: 1.
 	Beside int
@@ -88,10 +88,7 @@ func (c Course) faults(calls int) (list []Fault) {
 		}
 	}
 	for range c.Twice {
-		m := c.Modes[dice.IntN(len(c.Modes))]
-		if !m.frozen() {
-			list = append(list, Fault{Point: 1 + dice.IntN(calls), Mode: m, Again: 1 + dice.IntN(calls)})
-		}
+		list = append(list, Fault{Point: 1 + dice.IntN(calls), Mode: c.Modes[dice.IntN(len(c.Modes))], Again: 1 + dice.IntN(calls)})
 	}
 	return list
 }

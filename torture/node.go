@@ -27,7 +27,7 @@ func (m Mode) frozen() bool { return m == FrozenBefore || m == FrozenAfter }
 type Fault struct {
 	Point int
 	Mode  Mode
-	Again int // the engine that comes after it dies too, in the same way, at this call; 0: it does not
+	Again int // the engine that comes after it dies, or stands still, too, in the same way, at this call; 0: it does not
 }
 
 func (f Fault) String() string {

@@ -98,38 +98,56 @@ func (w *World) crash(h *Hand) error {
 	}
 }
 
-// freeze drives until the engine stands still; then another one takes over and drives to the end; then the first goes on where it was.
+// freeze drives until the engine stands still; then another one takes over and drives on, to the end or until it stands still too; then the
+// first goes on where it was, then the second.
 func (w *World) freeze(h *Hand) error {
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
-		h.drive()
-	}()
+	over := h.driving()
 	select {
 	case <-over:
 		w.leave(h)
 		return nil
 	case <-h.node.froze:
 	}
-	next, err := w.seat(Fault{}, true)
+	next, err := w.seat(Fault{Point: h.node.fault.Again, Mode: h.node.fault.Mode}, true)
 	if err != nil {
 		close(h.node.thaw)
 		<-over
 		return err
 	}
 	w.bed.Advance(2*leaseTime + 2*toolTimeout)
-	next.drive()
-	if h.node.began {
-		<-time.After(shortTimeout + shortTimeout/4) // by its own clock too its time is over
+	nextOver := next.driving()
+	select {
+	case <-nextOver:
+	case <-next.node.froze:
+		w.bed.Advance(2*leaseTime + 2*toolTimeout)
 	}
 	w.outside.setZombie(true)
-	close(h.node.thaw)
-	<-over
+	for _, frozen := range []*Hand{h, next} {
+		if frozen.node.began {
+			<-time.After(shortTimeout + shortTimeout/4) // by its own clock too its time is over
+		}
+		close(frozen.node.thaw)
+		if frozen == h {
+			<-over
+		} else {
+			<-nextOver
+		}
+	}
 	w.leave(h)
 	w.outside.setZombie(false)
 	next.drive()
 	w.leave(next)
 	return nil
+}
+
+// driving drives beside; the channel is closed when that is over.
+func (h *Hand) driving() <-chan struct{} {
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		h.drive()
+	}()
+	return over
 }
 
 // leave waits until nothing of an engine is executed any more.
