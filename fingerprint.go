@@ -35,6 +35,8 @@ type fingerprintForm struct {
 	Step          string              `json:"step"`
 	Actions       []fingerprintAction `json:"actions"`
 	PolicyVersion string              `json:"policy_version"`
+	ValidFor      int64               `json:"valid_for"` // nanoseconds
+	Requester     Requester           `json:"requester"`
 	Salt          string              `json:"salt"`
 }
 
@@ -44,11 +46,12 @@ type fingerprintAction struct {
 	Args          json.RawMessage `json:"args"`
 	SchemaHash    string          `json:"schema_hash"`
 	NeedsApproval bool            `json:"needs_approval"`
+	Editable      []string        `json:"editable"`
 }
 
 // ComputeFingerprint names exactly what a person is asked: SHA-256, in hexadecimal, over the canonical JSON of tenant, request id, kind,
 // question, expected input, schema, options, allowed verbs, audience, run, step, every action's call id, tool, arguments, tool-schema
-// hash and need of approval, policy version and salt. It refuses with NotCanonical what cannot be hashed without losing something, and
+// hash, need of approval and editable fields, policy version, how long an approval is good, requester and salt. It refuses with NotCanonical what cannot be hashed without losing something, and
 // with Invalid a request without id or salt.
 func (r Request) ComputeFingerprint(tenant TenantID) (string, error) {
 	if tenant == "" || r.ID == "" || r.Salt == "" {
@@ -58,7 +61,8 @@ func (r Request) ComputeFingerprint(tenant TenantID) (string, error) {
 	form := fingerprintForm{
 		Format: "holdshort-fingerprint-1", Tenant: tenant, Request: r.ID, Kind: r.Kind, Question: r.Question, ExpectedInput: r.ExpectedInput,
 		Options: present(r.Options), Allowed: present(r.Allowed), Audience: r.Audience, Run: r.RunID, Step: r.OriginStepID,
-		Actions: make([]fingerprintAction, len(r.Actions)), PolicyVersion: r.PolicyVersion, Salt: r.Salt,
+		Actions: make([]fingerprintAction, len(r.Actions)), PolicyVersion: r.PolicyVersion,
+		ValidFor: int64(r.ValidFor), Requester: r.Requester, Salt: r.Salt,
 	}
 	// A list that is empty and one that is missing are the same after a trip through a store.
 	form.Audience.Users, form.Audience.Roles = present(r.Audience.Users), present(r.Audience.Roles)
@@ -72,7 +76,8 @@ func (r Request) ComputeFingerprint(tenant TenantID) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		form.Actions[i] = fingerprintAction{CallID: a.CallID, Tool: a.Tool, Args: args, SchemaHash: a.SchemaHash, NeedsApproval: a.NeedsApproval}
+		form.Actions[i] = fingerprintAction{CallID: a.CallID, Tool: a.Tool, Args: args, SchemaHash: a.SchemaHash, NeedsApproval: a.NeedsApproval,
+			Editable: present(a.Editable)}
 	}
 	if err := form.checkText(); err != nil {
 		return "", err
@@ -86,7 +91,7 @@ func (r Request) ComputeFingerprint(tenant TenantID) (string, error) {
 
 // checkText refuses what encoding/json would replace: two different questions would get one fingerprint.
 func (f fingerprintForm) checkText() error {
-	texts := []string{string(f.Tenant), string(f.Request), string(f.Kind), f.Question, string(f.ExpectedInput), string(f.Run), f.Step, f.PolicyVersion, f.Salt}
+	texts := []string{string(f.Tenant), string(f.Request), string(f.Kind), f.Question, string(f.ExpectedInput), string(f.Run), f.Step, f.PolicyVersion, f.Salt, f.Requester.User, f.Requester.RaisedBy}
 	texts = append(append(texts, f.Audience.Users...), f.Audience.Roles...)
 	for _, o := range f.Options {
 		texts = append(texts, o.ID, o.Label)
@@ -95,7 +100,7 @@ func (f fingerprintForm) checkText() error {
 		texts = append(texts, string(v))
 	}
 	for _, a := range f.Actions {
-		texts = append(texts, a.CallID, a.Tool, a.SchemaHash)
+		texts = append(append(texts, a.CallID, a.Tool, a.SchemaHash), a.Editable...)
 	}
 	return checkUTF8(NotCanonical, texts)
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,9 +14,9 @@ import (
 // SignDecision binds d to one request of one tenant and to exactly what it decides: it fills KeyID and MAC, and Nonce unless it has one.
 // It sets At to UTC and whole microseconds, which is what stores keep. The time, ids, fingerprint and actor must be there.
 //
-// The MAC covers tenant, request id, decision id, nonce, key id, fingerprint, the actor's id, kind, user and assurance, action, message,
+// The MAC covers tenant, request id, decision id, nonce, key id, fingerprint, the actor's id, kind, user, assurance and roles, action, message,
 // every call's id, action, final arguments hash and message, option ids, value, self_approved and time. It does not cover what is only
-// told about it: the actor's name and roles, the raw reply, the channel.
+// told about it: the actor's name, the raw reply, the channel.
 func (k *Keyring) SignDecision(tenant TenantID, d Decision) (Decision, error) {
 	return k.sign("decision", k.keys[0].open().decision, tenant, d)
 }
@@ -78,7 +79,7 @@ func signable(noun string, tenant TenantID, d Decision) error {
 	if d.At.IsZero() {
 		return &Error{Code: Invalid, Op: "sign " + noun, Field: "at", Message: "its time is missing", Hint: "set At to the transaction's time"}
 	}
-	texts := append([]string{d.Message, d.Actor.ID, d.Actor.ForUser, d.Nonce}, d.OptionIDs...)
+	texts := append(append([]string{d.Message, d.Actor.ID, d.Actor.ForUser, d.Nonce}, d.OptionIDs...), d.Actor.Roles...)
 	for _, c := range d.Calls {
 		texts = append(texts, c.CallID, c.Message)
 	}
@@ -117,9 +118,12 @@ func decisionMAC(noun string, secret []byte, tenant TenantID, d Decision) ([]byt
 		d.Actor.ID, string(d.Actor.Kind), d.Actor.ForUser, string(d.Actor.Assurance), string(d.Action), d.Message, value} {
 		b = appendField(b, s)
 	}
-	b = appendNumber(b, int64(len(d.OptionIDs)))
-	for _, id := range d.OptionIDs {
-		b = appendField(b, id)
+	roles := slices.Sorted(slices.Values(d.Actor.Roles)) // a rule that became stricter is held against them
+	for _, list := range [][]string{roles, d.OptionIDs} {
+		b = appendNumber(b, int64(len(list)))
+		for _, s := range list {
+			b = appendField(b, s)
+		}
 	}
 	b = appendNumber(b, int64(len(d.Calls)))
 	for i, c := range d.Calls {

@@ -68,6 +68,16 @@ type Failure struct {
 	Message string `json:"message"`
 	Step    string `json:"step,omitempty"`
 	Stack   string `json:"stack,omitempty"`
+	// Others are further steps that failed beside it, in branches: a retry tries them again too.
+	Others []string `json:"others,omitempty"`
+}
+
+// FailedSteps names the steps that a retry tries again.
+func (f Failure) FailedSteps() []string {
+	if f.Step == "" {
+		return f.Others
+	}
+	return append([]string{f.Step}, f.Others...)
 }
 
 // Run is one execution of an agent or flow.

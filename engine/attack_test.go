@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +14,6 @@ import (
 	"github.com/holdshort/holdshort/policy"
 	"github.com/holdshort/holdshort/tool"
 )
-
 
 // one of two needed people closes it by spelling approve as an edit.
 func TestQuorumByEditVerb(t *testing.T) {

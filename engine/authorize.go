@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
+	"time"
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/flow"
@@ -35,24 +37,14 @@ func heldBy(err error) *refusal { return &refusal{hold: holdshort.CodeOf(err), e
 
 // refused deals with a call that was not started: it is recorded as denied, asked about, or the run is held. The refusal itself is an event.
 func (s *slice) refused(ctx context.Context, c *call, r *refusal) error {
-	code := r.hold
-	if r.failure != nil {
-		code = r.failure.Code
-	}
-	if r.ask == nil {
-		err := s.e.update(context.WithoutCancel(ctx), s.tenant, func(ch *change) error {
-			run := s.snapshot()
-			return ch.event("operation.refused", &run, nil, "system:worker", code, operationFact{Operation: s.operationID(c.Key), Capability: c.Tool})
-		}, store.RunRow(s.id))
-		if err != nil {
-			return err
-		}
-	}
 	switch {
 	case r.hold != "":
+		s.mu.Lock()
+		s.pending.refused = append(s.pending.refused, refusedCall{operationFact{Operation: operationID(s.run, c.Key), Capability: c.Tool}, r.hold})
+		s.mu.Unlock()
 		return flow.Hold(r.hold, r.err)
 	case r.failure != nil:
-		return s.refuse(ctx, c, *r.failure)
+		return s.refuse(ctx, c, *r.failure, s.refusal(c, r.failure.Code))
 	}
 	c.again = r.ask
 	return flow.Suspend
@@ -93,7 +85,7 @@ func (c *change) authorize(run *holdshort.Run, call *call, op *holdshort.Operati
 	case now.Decision == policy.Deny:
 		f := denial("the policy no longer allows it (" + now.Rule + ")")
 		return nil, &refusal{failure: &f}
-	case !met, c.now.After(d.At.Add(req.ValidFor)):
+	case !met, c.now.After(d.At.Add(goodFor(req, now))):
 		if now.Decision == policy.Allow { // the approval is too old, whatever the rule says today
 			now = policy.Verdict{Decision: policy.Ask, Rule: req.Rule, Version: req.PolicyVersion, Reason: req.Reason, Audience: req.Audience, ValidFor: req.ValidFor,
 				OnTimeout: req.OnTimeout, OnReject: req.OnReject, Priority: req.Priority, ExpiresIn: req.ExpiresIn}
@@ -107,6 +99,14 @@ func (c *change) authorize(run *holdshort.Run, call *call, op *holdshort.Operati
 	}
 	op.RequestID = req.ID
 	return args, nil
+}
+
+// goodFor is how long an approval is good: what was said when it was asked, or less if a rule says so now.
+func goodFor(req holdshort.Request, now policy.Verdict) time.Duration {
+	if now.ValidFor > 0 {
+		return min(req.ValidFor, now.ValidFor)
+	}
+	return req.ValidFor
 }
 
 // met reports whether those who approved are enough for what the policy says now. A batch shows one audience, and rules change: each call is
@@ -211,16 +211,13 @@ func (c *change) reserve(call *call, limits []limit, args json.RawMessage) *refu
 	for _, l := range limits {
 		n := int64(1)
 		if l.Spend {
-			n = 0
-			if call.tool.Cost != nil {
-				n = call.tool.Cost(args)
-			}
+			n = costOf(call.tool, args)
 		}
 		used, err := c.Counter(l.counter)
 		if err != nil {
 			return heldBy(err)
 		}
-		if used+n > l.Max && call.decided == nil {
+		if used+n > l.Max && (call.decided == nil || l.Deny) { // a person may let it pass, unless the rule denies
 			if l.Deny {
 				f := holdshort.Failure{Code: holdshort.LimitReached, Message: "not run: the limit of " + l.Name + " is reached"}
 				return &refusal{failure: &f}
@@ -249,7 +246,7 @@ func (s *slice) limits(c *call) (limits []limit, rows []store.Row) {
 		}
 		switch l.Scope {
 		case policy.PerSession:
-			name = "limit/session/" + string(run.SessionID) + "/" + name
+			name = "limit/session/" + cmp.Or(string(run.SessionID), string(run.ID)) + "/" + name
 		case policy.PerDay:
 			name = "limit/day/" + now.UTC().Format("2006-01-02") + "/" + name
 		default:

@@ -111,8 +111,7 @@ func (s *slice) carryOut(ctx context.Context, c *call) error {
 		return s.refuse(ctx, c, *failure)
 	}
 	if c.verdict.Decision == policy.Deny {
-		fact := operationFact{Operation: s.operationID(c.Key), Capability: c.Tool}
-		return s.refuse(ctx, c, denial("the policy does not allow it ("+c.verdict.Rule+")"), fact)
+		return s.refuse(ctx, c, denial("the policy does not allow it ("+c.verdict.Rule+")"), s.refusal(c, holdshort.Denied))
 	}
 	if c.approval == nil {
 		return s.perform(ctx, c)
@@ -149,11 +148,15 @@ func denial(why string) holdshort.Failure {
 }
 
 // refuse records an outcome of a call that never ran.
-func (s *slice) refuse(ctx context.Context, c *call, f holdshort.Failure, facts ...operationFact) error {
+func (s *slice) refuse(ctx context.Context, c *call, f holdshort.Failure, facts ...refusedCall) error {
 	f.Step = c.Key
 	now := s.Now()
 	c.entry = &holdshort.JournalEntry{Key: c.Key, Kind: flow.KindCall, Hash: c.Hash, Error: &f, Started: now, Ended: now}
 	return s.record(ctx, func(p *pending) { p.refused = append(p.refused, facts...) }, *c.entry)
+}
+
+func (s *slice) refusal(c *call, code holdshort.Code) refusedCall {
+	return refusedCall{operationFact{Operation: s.operationID(c.Key), Capability: c.Tool}, code}
 }
 
 // respond takes what a person wrote as the call's result. The decision is verified like an approval: a forged one must not speak for a tool.

@@ -108,8 +108,19 @@ func (s *slice) draft(key string, calls []*call, v policy.Verdict, asks func(*ca
 	return r
 }
 
-// moreOf gives the stricter of two verdicts: more people, then the shorter time.
+// moreOf gives the stricter of two verdicts: more people, and the shorter times of both.
 func moreOf(a, b policy.Verdict) policy.Verdict {
+	valid, expires := min(a.ValidFor, b.ValidFor), a.ExpiresIn
+	if expires == policy.Never || b.ExpiresIn != policy.Never && b.ExpiresIn < expires {
+		expires = b.ExpiresIn
+	}
+	a.ValidFor, a.ExpiresIn, b.ValidFor, b.ExpiresIn = valid, expires, valid, expires
+	if a.OnTimeout == holdshort.TimeoutApprove && b.OnTimeout != holdshort.TimeoutApprove {
+		a.OnTimeout = b.OnTimeout // the clock approves only what every rule lets it
+	}
+	if b.OnTimeout == holdshort.TimeoutApprove {
+		b.OnTimeout = a.OnTimeout
+	}
 	if b.Audience.Needed() > a.Audience.Needed() || b.Audience.Needed() == a.Audience.Needed() && b.Audience.Separate && !a.Audience.Separate {
 		return b
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"slices"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/holdshort/holdshort/flow"
 	"github.com/holdshort/holdshort/policy"
 	"github.com/holdshort/holdshort/store"
+	"github.com/holdshort/holdshort/tool"
 )
 
 // look gathers what is known of the calls: journal, ledger, decision, policy.
@@ -21,12 +23,12 @@ func (s *slice) look(ctx context.Context, key string, invocations []flow.Invocat
 		return nil, nil, err
 	}
 	for i, in := range invocations {
-		c := &call{Invocation: in, step: key, retried: s.journal.voided[key] || s.journal.voided[in.Key]}
+		c := &call{Invocation: in, step: key, retried: s.journal.voided[key]+s.journal.voided[in.Key] > 0}
 		if e, ok := s.journal.get(in.Key); ok {
 			c.entry = &e
 		}
 		c.tool, c.known = s.e.tools[in.Tool]
-		c.decide(approvals)
+		c.decide(approvals, s.journal.voided[in.Key])
 		calls[i] = c
 	}
 	if s.isFresh() {
@@ -116,8 +118,8 @@ func (s *slice) isFresh() bool {
 }
 
 // approvalsOf gives the decisions about a batch, oldest first. One that expired and fails its run does so here, before anything runs.
-func (s *slice) approvalsOf(key string) ([]flow.Answer, error) {
-	var answers []flow.Answer
+func (s *slice) approvalsOf(key string) ([]answered, error) {
+	var answers []answered
 	for _, entry := range s.journal.approvals(key) {
 		if flow.Fatal(entry) {
 			return nil, flow.Fail(*entry.Error)
@@ -126,15 +128,23 @@ func (s *slice) approvalsOf(key string) ([]flow.Answer, error) {
 		if err := json.Unmarshal(entry.Outcome, &a); err != nil {
 			return nil, flow.Hold(holdshort.Corrupt, err)
 		}
-		answers = append(answers, a)
+		answers = append(answers, answered{a, entry.Attempt})
 	}
 	return answers, nil
 }
 
+type answered struct {
+	flow.Answer
+	attempt int
+}
+
 // decide finds what people said about the call: the newest decision that names it, else the newest about its batch.
-func (c *call) decide(answers []flow.Answer) {
+func (c *call) decide(answers []answered, since int) {
 	for i := range answers {
-		a := &answers[i]
+		if answers[i].attempt < since {
+			continue // it was tried again since
+		}
+		a := &answers[i].Answer
 		named := slices.IndexFunc(a.Calls, func(d holdshort.CallDecision) bool { return d.CallID == c.ID })
 		switch {
 		case named >= 0:
@@ -157,13 +167,24 @@ func (s *slice) judge(calls []*call) {
 // hookContext is for a policy: it computes, it does not wait.
 func (e *Engine) hookContext() context.Context { return context.Background() }
 
+// costOf fails closed: what cannot be reckoned costs more than any limit.
+func costOf(t tool.Tool, args json.RawMessage) (cost int64) {
+	if t.Cost == nil {
+		return 0
+	}
+	defer func() {
+		if recover() != nil || cost < 0 {
+			cost = math.MaxInt32
+		}
+	}()
+	return t.Cost(args)
+}
+
 // judged is what a policy is asked about a call.
 func (e *Engine) judged(tenant holdshort.TenantID, run *holdshort.Run, name string, args json.RawMessage, now time.Time) policy.Call {
 	t, known := e.tools[name]
 	c := policy.Call{Tenant: tenant, Tool: name, Args: args, Known: known, Effect: string(t.Effect), Reversible: string(t.Reversible), Idempotent: t.Idempotent, Now: now}
-	if t.Cost != nil {
-		c.Cost = t.Cost(args)
-	}
+	c.Cost = costOf(t, args)
 	if run != nil {
 		c.Agent, c.Flow, c.User, c.Session, c.Run = run.Agent, run.Flow, run.User, run.SessionID, run.ID
 	}

@@ -28,11 +28,15 @@ func (c *change) cancelOpen(run *holdshort.Run, reason, actor string) error {
 	if run.Open == 0 {
 		return nil
 	}
-	page, err := c.Requests(store.RequestQuery{Run: run.ID, Status: holdshort.RequestOpen})
-	if err != nil {
-		return err
+	var open []holdshort.Request
+	for cursor, more := "", true; more; more = cursor != "" {
+		page, err := c.Requests(store.RequestQuery{Run: run.ID, Status: holdshort.RequestOpen, Cursor: cursor})
+		if err != nil {
+			return err
+		}
+		open, cursor = append(open, page.Items...), page.Next
 	}
-	for _, req := range page.Items {
+	for _, req := range open {
 		if req.Kind == holdshort.Reconcile {
 			continue // what became of a call is to be known even when its run is over
 		}

@@ -97,7 +97,14 @@ func (in DecideInput) checked(limits Limits) (DecideInput, error) {
 	if in.Actor.ID == "" {
 		return in, &holdshort.Error{Code: holdshort.Forbidden, Op: "decide " + string(in.Request), Message: "nobody knows who decides", Hint: "authenticate first"}
 	}
-	if max(len(in.Message), len(in.Raw)) > limits.Text || len(in.Value) > limits.Args {
+	if in.Actor.Kind == holdshort.System { // the kernel's own decisions do not come through here
+		return in, &holdshort.Error{Code: holdshort.Forbidden, Op: "decide " + string(in.Request), Message: "only people and services decide", Hint: "authenticate as one of them"}
+	}
+	words, args := max(len(in.Message), len(in.Raw)), max(len(in.Value), len(in.Args))
+	for _, c := range in.Calls {
+		words, args = max(words, len(c.Message)), max(args, len(c.Args))
+	}
+	if words > limits.Text || args > limits.Args {
 		return in, &holdshort.Error{Code: holdshort.TooLarge, Op: "decide " + string(in.Request), Message: "the answer is too long", Hint: "shorten it"}
 	}
 	if len(in.Value) > 0 {
@@ -274,7 +281,7 @@ func (c *change) answer(run *holdshort.Run, req holdshort.Request, d holdshort.D
 	switch {
 	case req.Kind == holdshort.Reconcile:
 		return c.settleByHand(run, req, d, slot)
-	case d.Action == holdshort.Cancel && !req.TakeCancel, d.Action == holdshort.Reject && req.OnReject == holdshort.RejectCancel:
+	case d.Action == holdshort.Cancel && !req.TakeCancel, req.Outcome == holdshort.Rejected && req.OnReject == holdshort.RejectCancel:
 		return c.cancelRun(run, holdshort.Code(d.Action), d.Actor.ID)
 	}
 	entry, err := c.answerEntry(run, req, d)

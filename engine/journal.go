@@ -42,31 +42,32 @@ type journal struct {
 	mu       sync.RWMutex
 	entries  map[string]holdshort.JournalEntry
 	approved map[string][]holdshort.JournalEntry // by step: decisions, oldest first
-	voided   map[string]bool                     // steps that a person had tried again
+	voided   map[string]int                      // steps that a person had tried again, and the attempt from which outcomes count
 	posts    []holdshort.JournalEntry            // in the order in which they came
 	pauses   int
 }
 
 // retried is what a retry leaves in the journal: outcomes of the step from earlier attempts no longer count.
 type retried struct {
-	Step string `json:"step"`
+	Steps []string `json:"steps"`
 }
 
 func newJournal(entries []holdshort.JournalEntry) *journal {
-	j := &journal{entries: make(map[string]holdshort.JournalEntry, len(entries)), approved: map[string][]holdshort.JournalEntry{}, voided: map[string]bool{}}
-	void := map[string]int{}
+	j := &journal{entries: make(map[string]holdshort.JournalEntry, len(entries)), approved: map[string][]holdshort.JournalEntry{}, voided: map[string]int{}}
 	for _, e := range entries {
 		if e.Kind == kindRetry {
 			var r retried
-			if json.Unmarshal(e.Outcome, &r) == nil && r.Step != "" {
-				void[r.Step] = max(void[r.Step], e.Attempt)
-				j.voided[r.Step] = true
+			if json.Unmarshal(e.Outcome, &r) != nil {
+				continue
+			}
+			for _, step := range r.Steps {
+				j.voided[step] = max(j.voided[step], e.Attempt)
 			}
 		}
 	}
 	for _, e := range entries {
 		step, _, _ := strings.Cut(e.Key, "!")
-		if n, ok := void[step]; ok && e.Attempt < n {
+		if n, ok := j.voided[step]; ok && e.Attempt < n {
 			continue
 		}
 		j.put(e)

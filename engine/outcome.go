@@ -19,6 +19,8 @@ func (s *slice) conclude(ctx context.Context, c *call, a attempt, result tool.Re
 	switch {
 	case fault == nil:
 		return "", s.close(c, a, true, result, nil)
+	case errors.Is(fault, errTooLate) && !a.rerun && a.op.Attempt < s.e.config.Limits.Calls: // a proven non-start, and nobody's fault
+		return holdshort.OperationRetry, s.failed(a)
 	case c.tool.IsDefinite(fault) && !a.rerun:
 		if a.op.Attempt <= c.tool.Retries {
 			return holdshort.OperationRetry, s.failed(a)

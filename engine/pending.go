@@ -15,7 +15,13 @@ type pending struct {
 	alarms  []alarm
 	said    []said
 	emitted []emitted
-	refused []operationFact // calls that the policy did not allow
+	refused []refusedCall
+}
+
+// refusedCall is a call that was not made, and why.
+type refusedCall struct {
+	operationFact
+	code holdshort.Code
 }
 
 // alarm is a sleep, or the end of a wait; 0 is never.
@@ -78,8 +84,8 @@ func (p pending) write(c *change, run *holdshort.Run, fresh bool) error {
 			return err
 		}
 	}
-	for _, fact := range p.refused {
-		if err := c.event("operation.refused", run, nil, "system:policy", holdshort.Denied, fact); err != nil {
+	for _, r := range p.refused {
+		if err := c.event("operation.refused", run, nil, "system:worker", r.code, r.operationFact); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/flow"
+	"github.com/holdshort/holdshort/policy"
 	"github.com/holdshort/holdshort/store"
 	"github.com/holdshort/holdshort/tool"
 )
@@ -42,7 +43,7 @@ func (s *slice) takeUp(ctx context.Context, c *call) error {
 	if now := s.Now(); now.Before(op.Deadline) {
 		return flow.Suspend // it may still be under way; its timer wakes the run
 	}
-	if c.tool.RepeatSafe() && op.Attempt < s.e.config.Limits.Calls {
+	if c.tool.RepeatSafe() && op.Attempt < s.e.config.Limits.Calls && c.verdict.Decision != policy.Deny {
 		return s.attempts(ctx, c, holdshort.OperationRerun)
 	}
 	return s.lose(ctx, c, attempt{op: op, args: c.Args})

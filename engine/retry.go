@@ -47,7 +47,8 @@ func (c *change) nothingUnknown(run holdshort.Run) error {
 }
 
 func (c *change) retry(run *holdshort.Run, slot *slot, actor string) error {
-	step, event := "", "run.resumed"
+	var steps []string
+	event := "run.resumed"
 	var next holdshort.Run
 	var err error
 	switch {
@@ -56,15 +57,15 @@ func (c *change) retry(run *holdshort.Run, slot *slot, actor string) error {
 		next, err = run.Release(c.now)
 	default:
 		if run.Error != nil {
-			step = run.Error.Step
+			steps = run.Error.FailedSteps()
 		}
 		next, err = run.Apply(holdshort.RunRetry, c.now)
 	}
 	if err != nil {
 		return err
 	}
-	if step != "" {
-		raw, err := json.Marshal(retried{Step: step})
+	if len(steps) > 0 {
+		raw, err := json.Marshal(retried{Steps: steps})
 		if err != nil {
 			return err
 		}

@@ -60,7 +60,7 @@ func (e *Engine) fire(ctx context.Context, d store.Due) error {
 	switch holdshort.CodeOf(err) {
 	case "":
 		return nil
-	case holdshort.NotFound, holdshort.Closed:
+	case holdshort.NotFound, holdshort.Closed, holdshort.Duplicate: // another node was faster
 		return e.update(ctx, d.Tenant, func(c *change) error { return c.DropTimer(t.Kind, t.Subject, t.Key) })
 	case holdshort.Corrupt, holdshort.KeyUnknown, holdshort.MACInvalid, holdshort.Internal:
 		e.log.Error("a timer cannot be carried out", "kind", t.Kind, "subject", t.Subject, "error", err)

@@ -149,9 +149,29 @@ func clipTo(s string, n int) string {
 // failureOf names the step whose error the function returned: it is the one that a retry does again.
 func failureOf(err error) *holdshort.Failure {
 	f := &holdshort.Failure{Code: holdshort.CodeOf(err), Message: clipTo(err.Error(), 2000)}
-	var step *StepError
-	if errors.As(err, &step) {
-		f.Step = step.Step
+	for i, step := range stepsOf(err) {
+		if i == 0 {
+			f.Step = step
+		} else {
+			f.Others = append(f.Others, step)
+		}
 	}
 	return f
+}
+
+// stepsOf names every step whose error is in err: branches fail side by side.
+func stepsOf(err error) []string {
+	switch e := err.(type) {
+	case nil:
+		return nil
+	case *StepError:
+		return []string{e.Step}
+	case interface{ Unwrap() []error }:
+		var steps []string
+		for _, part := range e.Unwrap() {
+			steps = append(steps, stepsOf(part)...)
+		}
+		return steps
+	}
+	return stepsOf(errors.Unwrap(err))
 }

@@ -25,7 +25,7 @@ type Result struct {
 func Play(ctx context.Context, s Scenario, bed Bed, tenant holdshort.TenantID, f Fault, to *Report) (Result, error) {
 	w := newWorld(s, bed, tenant)
 	if f.Mode.frozen() {
-		w.timeout = shortTimeout
+		w.timeout, w.frozen = shortTimeout, true
 	}
 	if err := w.begin(); err != nil {
 		return Result{}, err

@@ -117,7 +117,7 @@ var Prompts = Scenario{
 				break
 			}
 			h.Pass(15 * time.Second) // past the time in which a reply may have been meant for the prompt before
-			h.receive(fmt.Sprint("reply ", open, " ", n), words[open])
+			h.reply(promptRuns[open], fmt.Sprint("reply ", open, " ", n), words[open])
 			h.Settle()
 		}
 		for _, id := range promptRuns {
@@ -159,6 +159,17 @@ func count(texts []string, part string) (n int) {
 		}
 	}
 	return n
+}
+
+// reply answers the open prompt: in bare words, or, where two hands speak for one user, to the very question.
+func (h *Hand) reply(run holdshort.RunID, id, text string) {
+	in := engine.Inbound{Channel: "chat", Address: User.ID, ID: id, Text: text}
+	if req, ok := h.Asked(run, "sure"); ok && h.frozen {
+		in.ReplyTo = string(req.ID)
+	}
+	_, err := h.Engine.Receive(h.ctx, h.Tenant, in)
+	h.must(err, "receive "+id)
+	h.settle()
 }
 
 // prompted: the run's question is the one that is open in the chat.

@@ -52,8 +52,8 @@ var Deploy = Scenario{
 		if h.Stage() == 2 {
 			h.Approve("run_2", "refund", Ana)
 			h.Approve("run_3", "refund", Ana)
-			h.Until("run_3 is held", func() bool { return h.Run("run_3").Held != nil || h.Stage() > 2 })
-			if r := h.Run("run_2"); r.Status != holdshort.RunQueued && h.Stage() == 2 && !h.node.fault.Mode.frozen() {
+			h.Until("run_3 is held", func() bool { r := h.Run("run_3"); return r.Held != nil || r.Status.Ended() || h.Stage() > 2 })
+			if r := h.Run("run_2"); r.Status != holdshort.RunQueued && h.Stage() == 2 && !h.frozen {
 				h.Violate(SameCall, "run_2 is %s on a node that does not have its version", r.Status)
 			}
 		}

@@ -88,7 +88,11 @@ func (h *Hand) quarantined() {
 	page, err := h.Engine.Requests(h.ctx, h.Tenant, engine.RequestQuery{Status: holdshort.RequestOpen})
 	h.must(err, "look at what is open")
 	for _, r := range page.Items {
-		_, err := h.Engine.Decide(h.ctx, h.Tenant, engine.DecideInput{Request: r.ID, Action: holdshort.Approve, Actor: Ana})
+		in := engine.DecideInput{Request: r.ID, Action: holdshort.Approve, Actor: Ana}
+		if r.RunID == "run_1" {
+			in.Action = holdshort.Reject
+		}
+		_, err := h.Engine.Decide(h.ctx, h.Tenant, in)
 		h.refusedAs(err, "decide")
 	}
 	_, err = h.Engine.Tick(h.ctx)

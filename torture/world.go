@@ -33,6 +33,7 @@ type World struct {
 	outside  *ground
 	witness  *witness
 	timeout  time.Duration // of tools
+	frozen   bool          // an engine stands still: a call may be too late to be made at all
 
 	mu      sync.Mutex
 	nodes   int
