@@ -39,7 +39,7 @@ func (s *slice) Calls(ctx context.Context, key string, invocations []flow.Invoca
 	if err := awaits(calls, open); err != nil {
 		return nil, err
 	}
-	if draft := s.needsPerson(key, calls); draft != nil {
+	if draft := s.needsPerson(key, calls); draft != nil && open == nil {
 		if err := s.mayPause(key); err != nil {
 			return nil, err
 		}
@@ -56,8 +56,10 @@ func (s *slice) Calls(ctx context.Context, key string, invocations []flow.Invoca
 		}
 	}
 	wg.Wait()
-	if err := s.askAgain(ctx, key, calls); err != nil {
-		return nil, err
+	if open == nil { // else what has to be asked comes after what is asked now
+		if err := s.askAgain(ctx, key, calls); err != nil {
+			return nil, err
+		}
 	}
 	if err := gravest(faults); err != nil {
 		return nil, err
@@ -100,7 +102,7 @@ func (c *call) fits() *holdshort.Failure {
 // carryOut brings one call to its outcome.
 func (s *slice) carryOut(ctx context.Context, c *call) error {
 	switch {
-	case c.waits:
+	case c.waits, !c.settled() && c.fits() == nil:
 		return flow.Suspend
 	case c.prior != nil && !(c.prior.Status == holdshort.OperationFailed && c.freshlyApproved()):
 		return s.takeUp(ctx, c)

@@ -61,7 +61,7 @@ func (c *call) settled() bool {
 
 // freshlyApproved: what failed is tried again only under a decision that is not the one which was used for it.
 func (c *call) freshlyApproved() bool {
-	return c.approval != nil && c.approval.Request != c.prior.RequestID // it is the newest
+	return c.decided != nil && c.approval.Request != c.prior.RequestID // it is the newest
 }
 
 // needsPerson gives the request that has to be decided first: one for all calls of the batch.

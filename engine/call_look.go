@@ -159,7 +159,11 @@ func (s *slice) judge(calls []*call) {
 	now, run := s.Now(), s.snapshot()
 	for _, c := range calls {
 		if c.entry == nil {
-			c.verdict = policy.Judge(s.e.hookContext(), s.e.config.Policy, s.e.judged(s.tenant, &run, c.Tool, c.Args, now))
+			args := c.Args
+			if len(c.ran) > 0 {
+				args = c.ran // that is what would be tried again
+			}
+			c.verdict = policy.Judge(s.e.hookContext(), s.e.config.Policy, s.e.judged(s.tenant, &run, c.Tool, args, now))
 		}
 	}
 }

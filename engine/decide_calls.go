@@ -155,6 +155,7 @@ func (c *change) edited(req holdshort.Request, run *holdshort.Run, d holdshort.D
 			next.Audience = stricter(next.Audience, v.Audience)
 			next.Rule, next.PolicyVersion = v.Rule, v.Version
 		}
+		next.Question = v.Question
 		next.Actions[i].Args, next.Actions[i].ArgsHash, next.Actions[i].AskedHash = call.Args, call.ArgsHash, action.AskedFor()
 	}
 	if !any || !again {
@@ -165,6 +166,9 @@ func (c *change) edited(req holdshort.Request, run *holdshort.Run, d holdshort.D
 	}) {
 		return nil, &holdshort.Error{Code: holdshort.DoesNotFit, Field: "calls", Message: "others have to approve the edited form: nothing of it can be rejected or answered at once",
 			Hint: "edit and approve only, or reject the whole"}
+	}
+	if next.Question == "" { // what is shown is what will run
+		next.Question = template(next.Actions)
 	}
 	return &next, nil
 }

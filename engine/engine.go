@@ -20,6 +20,7 @@ type Engine struct {
 	store   store.Store
 	config  Config
 	keyring *holdshort.Keyring
+	owner   string // of leases: the node's name and what tells this process from the one before it
 	log     *slog.Logger
 	flows   map[store.FlowVersion]flow.Flow
 	latest  map[string]int
@@ -59,6 +60,7 @@ func New(s store.Store, config Config) (*Engine, error) {
 	e := &Engine{store: s, config: config, keyring: config.Keyring, log: config.Logger,
 		flows: map[store.FlowVersion]flow.Flow{}, latest: map[string]int{}, tools: map[string]tool.Tool{}, rooms: map[string]chan struct{}{}, places: newPlaces(),
 		slots: make(chan struct{}, config.Workers), ready: make(chan struct{}), running: map[runKey]*slice{}, busy: map[string]int{}}
+	e.owner = config.Node + "/" + holdshort.NewSalt()[:8]
 	e.nextDue.Store(math.MaxInt64)
 	e.hard, e.cut = context.WithCancel(context.Background())
 	if e.keyring == nil {

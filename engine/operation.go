@@ -107,7 +107,7 @@ func (s *slice) begin(ctx context.Context, c *call, again holdshort.OperationInp
 		if err != nil {
 			return err
 		}
-		if op.Attempt == 1 || again == holdshort.OperationRetry && c.approval != nil && c.approval.Request != op.RequestID {
+		if op.Attempt == 1 || again == holdshort.OperationRetry && c.freshlyApproved() {
 			if a.args, refusal = ch.authorize(run, c, &op); refusal != nil {
 				return refusal
 			}

@@ -118,7 +118,7 @@ func (c *change) take(d holdshort.Delivery) (letter, error) {
 	if err != nil {
 		return l, err
 	}
-	next.Lease.Owner, next.Lease.Until = c.e.config.Node, c.now.Add(timeoutOf(c.e.config.Senders[d.Channel])+leaseMargin)
+	next.Lease.Owner, next.Lease.Until = c.e.owner, c.now.Add(timeoutOf(c.e.config.Senders[d.Channel])+leaseMargin)
 	if err := c.PutDelivery(next); err != nil {
 		return l, err
 	}

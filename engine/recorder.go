@@ -86,7 +86,10 @@ func (s *slice) Ask(ctx context.Context, key string, draft holdshort.Request) er
 }
 
 func (s *slice) mayPause(key string) error {
-	if s.journal.paused() < s.e.config.Limits.Pauses {
+	s.mu.Lock()
+	asked := s.run.Open + len(s.pending.drafts)
+	s.mu.Unlock()
+	if s.journal.paused()+asked < s.e.config.Limits.Pauses {
 		return nil
 	}
 	return flow.Fail(holdshort.Failure{Code: holdshort.LimitReached, Message: "the run asked people more often than a run may", Step: key})

@@ -46,7 +46,7 @@ func (e *Engine) sequencer(ctx context.Context) (holdshort.Lease, error) {
 	if e.seat.Owner != "" && time.Since(e.seated) < sequencerLease/2 {
 		return e.seat, nil
 	}
-	lease, err := e.store.System().Acquire(ctx, store.SequencerLease, e.config.Node, sequencerLease)
+	lease, err := e.store.System().Acquire(ctx, store.SequencerLease, e.owner, sequencerLease)
 	e.seat, e.seated = lease, time.Now()
 	if err != nil {
 		e.seat = holdshort.Lease{}

@@ -186,6 +186,7 @@ func (s *slice) finish(ending flow.Ending) (again bool, err error) {
 	if s.e.draining.Load() && !errors.Is(context.Cause(s.ctx), errLeaseLost) {
 		return false, s.commit(ctx, func(c *change, run *holdshort.Run) error {
 			next, err := run.Apply(holdshort.RunRequeue, c.now)
+			next.Claims = max(next.Claims-1, 0) // handed back in order: nobody was killed
 			*run = next
 			c.ring(topicRuns)
 			return err
@@ -217,7 +218,7 @@ func (s *slice) suspend(c *change, run *holdshort.Run) (again bool, err error) {
 		return false, err
 	}
 	next.Claims = 0
-	next.Lease.Owner, next.Lease.Until = s.e.config.Node, c.now.Add(s.e.config.Lease)
+	next.Lease.Owner, next.Lease.Until = s.e.owner, c.now.Add(s.e.config.Lease)
 	*run = next
 	return true, nil
 }

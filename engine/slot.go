@@ -104,7 +104,7 @@ func (c *change) claim(run *holdshort.Run, room func(flow.Flow) bool) (bool, err
 	if err != nil {
 		return false, err
 	}
-	next.Lease.Owner, next.Lease.Until = c.e.config.Node, c.now.Add(c.e.config.Lease)
+	next.Lease.Owner, next.Lease.Until = c.e.owner, c.now.Add(c.e.config.Lease)
 	*run = next
 	return true, nil
 }

@@ -52,7 +52,19 @@ func (e *Engine) Start(ctx context.Context, tenant holdshort.TenantID, in StartI
 		}
 		return c.event("run.created", &run, nil, starter(run), "", nil)
 	}, store.RunRow(run.ID))
+	if holdshort.CodeOf(err) == holdshort.Duplicate {
+		return e.startedBy(ctx, tenant, run)
+	}
 	return run, err
+}
+
+// startedBy gives the run that somebody else started under the same id at the same moment.
+func (e *Engine) startedBy(ctx context.Context, tenant holdshort.TenantID, asked holdshort.Run) (holdshort.Run, error) {
+	stands, err := e.RunByID(ctx, tenant, asked.ID)
+	if err != nil {
+		return holdshort.Run{}, err
+	}
+	return sameStart(stands, asked)
 }
 
 func (e *Engine) newRun(tenant holdshort.TenantID, in StartInput) (holdshort.Run, error) {
@@ -104,7 +116,7 @@ func (e *Engine) startHere(ctx context.Context, tenant holdshort.TenantID, run h
 		slot.free()
 		return run, err
 	}
-	run.Lease.Owner = e.config.Node
+	run.Lease.Owner = e.owner
 	s := e.newSlice(tenant, run, f, slot)
 	s.fresh = true
 	e.execute(s)
@@ -113,12 +125,8 @@ func (e *Engine) startHere(ctx context.Context, tenant holdshort.TenantID, run h
 	case <-ctx.Done():
 		return run, ctx.Err()
 	}
-	if holdshort.CodeOf(s.err) == holdshort.Duplicate { // somebody started it at the same moment
-		stands, err := e.RunByID(ctx, tenant, run.ID)
-		if err != nil {
-			return run, err
-		}
-		return sameStart(stands, run)
+	if holdshort.CodeOf(s.err) == holdshort.Duplicate {
+		return e.startedBy(ctx, tenant, run)
 	}
 	return s.snapshot(), s.err
 }

@@ -62,14 +62,19 @@ func (e *Engine) fire(ctx context.Context, d store.Due) error {
 		return nil
 	case holdshort.NotFound, holdshort.Closed, holdshort.Duplicate: // another node was faster
 		return e.update(ctx, d.Tenant, func(c *change) error { return c.DropTimer(t.Kind, t.Subject, t.Key) })
-	case holdshort.Corrupt, holdshort.KeyUnknown, holdshort.MACInvalid, holdshort.Internal:
+	case holdshort.Conflict, holdshort.LeaseLost, holdshort.StoreUnavailable, holdshort.StoreFull, holdshort.StoreLocked, holdshort.StoreClosed, holdshort.StoreReadOnly,
+		holdshort.OutcomeUnknown, holdshort.Quarantined:
+		return err
+	default: // it must not stand before the others for ever
+		if ctx.Err() != nil {
+			return err
+		}
 		e.log.Error("a timer cannot be carried out", "kind", t.Kind, "subject", t.Subject, "error", err)
 		return e.update(ctx, d.Tenant, func(c *change) error {
 			t.DueAt = c.now.Add(stale)
 			return c.SetTimer(t)
 		})
 	}
-	return err
 }
 
 // fireExpiry expires a request whose time has come, and puts the timer right if its time is another.

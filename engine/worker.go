@@ -28,7 +28,7 @@ func (e *Engine) claimRuns(ctx context.Context, abandoned bool) (int, error) {
 			s.spare()
 		}
 	}()
-	claim := store.RunClaim{Flows: e.claimable(), Limit: len(spare), Abandoned: abandoned, Owner: e.config.Node}
+	claim := store.RunClaim{Flows: e.claimable(), Limit: len(spare), Abandoned: abandoned, Owner: e.owner}
 	if len(spare) == 0 || len(claim.Flows) == 0 {
 		return 0, nil
 	}

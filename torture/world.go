@@ -85,6 +85,7 @@ type Hand struct {
 	Engine *engine.Engine
 	node   *node
 	ctx    context.Context
+	booted int // the stage that its engine has
 }
 
 // seat starts an engine, with a fault that waits for it.
@@ -102,6 +103,7 @@ func (h *Hand) boot() (err error) {
 	w := h.World
 	w.mu.Lock()
 	w.nodes++
+	h.booted = w.stage
 	name := fmt.Sprintf("node-%s-%d", w.Tenant, w.nodes)
 	w.mu.Unlock()
 	config := engine.Config{Policy: w.scenario.Policy, Node: name, Workers: 8, Lease: leaseTime, Grace: time.Minute, Drain: time.Minute, Logger: slog.New(slog.DiscardHandler)}
@@ -126,7 +128,7 @@ func (w *World) Stage() int {
 
 // Deploy stops the engine, hands its runs back, and starts one with what the stage has. A crash does not undo a deployment.
 func (h *Hand) Deploy(stage int) {
-	if h.Stage() >= stage {
+	if h.booted >= stage {
 		return
 	}
 	h.must(h.Engine.Drain(), "stop the engine")
