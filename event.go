@@ -132,7 +132,7 @@ var EventNames = []string{
 	"schedule:recipient_run_started", "schedule:recipient_run_completed", "schedule:recipient_run_failed", "schedule:tool_scope_denied",
 	"access.denied", "key.created", "key.revoked", "policy.loaded", "audit.sealed", "audit.pruned", "events.gap",
 	"delivery.parked", "delivery.dead",
-	"session.erased", "store.restore_accepted", "flow.emitted",
+	"session.erased", "store.restore_accepted", "flow.emitted", "run.posted",
 }
 
 var eventNames = func() map[string]bool {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/engine"
@@ -37,6 +38,10 @@ func TestAttackDefinitePanics(t *testing.T) {
 	tl.Definite = func(err error) bool { panic("oops") }
 	b := newBed(t, engine.Config{Flows: []flow.Flow{refunds}, Tools: []tool.Tool{tl}, Policy: asking(policy.Verdict{Decision: policy.Allow})})
 	run := b.start("refunds", refund{"77", 120})
+	b.advance(11 * time.Second)
+	if op := b.operations(run.ID)[0]; op.Status != holdshort.OperationUnknown {
+		t.Errorf("a function that cannot tell proved something: %+v", op)
+	}
 }
 
 func TestAttackCostPanics(t *testing.T) {

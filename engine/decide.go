@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/policy"
@@ -62,8 +63,17 @@ func (e *Engine) Decide(ctx context.Context, tenant holdshort.TenantID, in Decid
 	case holdshort.Forbidden:
 		e.denied(ctx, tenant, in.Actor, "hitl.request.decide", out.Request)
 		return Decided{}, err
-	case holdshort.NotFound: // whoever may not look sees nothing of it
+	case holdshort.NotFound: // whoever may not look sees nothing of it; the log does
+		if errors.Is(err, errHidden) {
+			e.denied(ctx, tenant, in.Actor, "hitl.request.view", out.Request)
+			err = noSuchRequest(in.Request, nil)
+		}
 		return Decided{}, err
+	}
+	if out.Run != nil { // who decides need not be one who may see the run
+		if ok, _ := policy.Can(policy.View, in.Actor, policy.Resource{Owner: out.Run.User, Requester: holdshort.Requester{User: out.Run.User}}); !ok {
+			out.Run = &holdshort.Run{ID: out.Run.ID, Status: out.Run.Status, SessionID: out.Run.SessionID, TraceID: out.Run.TraceID, Revision: out.Run.Revision}
+		}
 	}
 	return out, err
 }
@@ -192,6 +202,13 @@ func (c *change) runOf(req holdshort.Request) (*holdshort.Run, error) {
 	return &run, err
 }
 
+// errHidden tells a request that is hidden from one that is not there, to us alone.
+var errHidden = errors.New("hidden")
+
+func noSuchRequest(id holdshort.RequestID, err error) error {
+	return &holdshort.Error{Code: holdshort.NotFound, Op: "load request " + clip(string(id)), Message: "no such request", Err: err, Hint: "check the id and the tenant"}
+}
+
 // mayDecide hides from those who may not look, and refuses those who may look and not decide.
 func (c *change) mayDecide(actor holdshort.Actor, req holdshort.Request, run *holdshort.Run) error {
 	r := resource(req, run)
@@ -199,7 +216,7 @@ func (c *change) mayDecide(actor holdshort.Actor, req holdshort.Request, run *ho
 		return mayDecideOwn(actor, req)
 	}
 	if ok, _ := policy.Can(policy.View, actor, r); !ok {
-		return &holdshort.Error{Code: holdshort.NotFound, Op: "load request " + string(req.ID), Message: "no such request", Hint: "check the id and the tenant"}
+		return noSuchRequest(req.ID, errHidden)
 	}
 	return &holdshort.Error{Code: holdshort.Forbidden, Op: "decide " + string(req.ID), Message: clip(actor.ID) + " is not among those who may decide this",
 		Hint: "hand it to somebody of its audience"}

@@ -39,6 +39,9 @@ func (e *Engine) Post(ctx context.Context, tenant holdshort.TenantID, in PostInp
 		}
 		return c.post(&run, postKey(in.ID), raw, slot, in.Actor.ID)
 	}, store.RunRow(in.Run))
+	if holdshort.CodeOf(err) == holdshort.Forbidden {
+		e.denied(ctx, tenant, in.Actor, "hitl.run.post", holdshort.Request{RunID: in.Run, SessionID: run.SessionID, TraceID: run.TraceID})
+	}
 	return run, err
 }
 
@@ -59,6 +62,10 @@ func (c *change) post(run *holdshort.Run, key string, raw json.RawMessage, slot 
 		return &holdshort.Error{Code: holdshort.Closed, Op: "post to " + string(run.ID), Message: "the run is " + string(run.Status), Hint: "start a new one"}
 	}
 	if err := c.AddJournal(holdshort.JournalEntry{RunID: run.ID, Key: key, Attempt: run.Attempt, Kind: kindPost, Outcome: raw, Started: c.now, Ended: c.now}); err != nil {
+		return err
+	}
+	fact := map[string]string{"post": c.e.keyring.TenantHash(c.Tenant(), "post", []byte(key))}
+	if err := c.event("run.posted", run, nil, actor, "", fact); err != nil {
 		return err
 	}
 	return c.wake(run, slot, actor)

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/holdshort/holdshort"
 )
@@ -30,7 +32,7 @@ func Call[T any](c *Context, name, tool string, args any) (T, error) {
 
 // Request is one call of a batch.
 type Request struct {
-	ID   string // how a model names it. Default: call_1, call_2 …
+	ID   string // how a model names it, 1 to 200 bytes. Default: call_1, call_2 …
 	Tool string
 	Args any
 }
@@ -73,8 +75,11 @@ func invoke(c *Context, name string, calls []Request, single bool) ([]Result, er
 		if !single {
 			in.Key = key + "/" + strconv.Itoa(i+1)
 		}
-		if in.ID == "" {
+		if !nameable(in.ID) {
 			in.ID = "call_" + strconv.Itoa(i+1)
+		}
+		if !nameable(in.Tool) {
+			return nil, &holdshort.Error{Code: holdshort.Invalid, Op: "call " + key, Field: "tool", Message: fmt.Sprintf("%q is no tool's name", clipTo(in.Tool, 60)), Hint: "use the name of a tool"}
 		}
 		if ids[in.ID] {
 			return nil, &holdshort.Error{Code: holdshort.Invalid, Op: "call " + key, Field: "calls", Message: fmt.Sprintf("two calls are named %q", clipTo(in.ID, 60)),
@@ -114,6 +119,11 @@ func invoke(c *Context, name string, calls []Request, single bool) ([]Result, er
 		results[i] = r
 	}
 	return results, nil
+}
+
+// nameable: what a model makes up must not stop a run because no row can hold it.
+func nameable(s string) bool {
+	return s != "" && len(s) <= 200 && utf8.ValidString(s) && !strings.Contains(s, "\x00")
 }
 
 // argsOf gives the bytes that are hashed, shown, approved and run.

@@ -18,7 +18,7 @@ const seed = 20261115
 // TestSQLite ends the engine before and after every call of the store that any scenario makes. With the race detector, which makes
 // everything ten times slower, and with -short, it takes a part of them.
 func TestSQLite(t *testing.T) {
-	course := Course{Modes: allModes, Seed: seed, Twice: 10, Beside: 2}
+	course := Course{Modes: allModes, Seed: seed, Twice: 20, Beside: 4}
 	switch {
 	case testing.Short():
 		course.Share, course.Twice = 0.02, 1
@@ -68,7 +68,7 @@ func TestPostgres(t *testing.T) {
 	course := Course{Modes: allModes, Seed: seed, Share: 0.04, Twice: 2, Beside: 2}
 	switch {
 	case os.Getenv("HOLDSHORT_TORTURE") == "full":
-		course.Share, course.Twice = 0, 10
+		course.Share, course.Twice = 0, 20
 	case testing.Short() || raceEnabled:
 		course.Share, course.Twice = 0.02, 1
 	}
