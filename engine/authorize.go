@@ -217,7 +217,7 @@ func (c *change) reserve(call *call, limits []limit, args json.RawMessage) *refu
 		if err != nil {
 			return heldBy(err)
 		}
-		if used+n > l.Max && (call.decided == nil || l.Deny) { // a person may let it pass, unless the rule denies
+		if n > l.Max-used && (call.decided == nil || l.Deny) { // a person may let it pass, unless the rule denies
 			if l.Deny {
 				f := holdshort.Failure{Code: holdshort.LimitReached, Message: "not run: the limit of " + l.Name + " is reached"}
 				return &refusal{failure: &f}
@@ -251,6 +251,11 @@ func (s *slice) limits(c *call) (limits []limit, rows []store.Row) {
 			name = "limit/day/" + now.UTC().Format("2006-01-02") + "/" + name
 		default:
 			name = "limit/run/" + string(run.ID) + "/" + name
+		}
+		if l.Spend {
+			name += "/spend"
+		} else {
+			name += "/calls"
 		}
 		limits, rows = append(limits, limit{l, name}), append(rows, store.CounterRow(name))
 	}

@@ -94,12 +94,9 @@ func (e *Engine) gateLimit(l policy.Limit, req holdshort.Request, tool string, a
 		name = "limit/run/" + string(req.ID) + "/" + name
 	}
 	if !l.Spend {
-		return name, 1
+		return name + "/calls", 1
 	}
-	if t := e.tools[tool]; t.Cost != nil {
-		n = t.Cost(args)
-	}
-	return name, n
+	return name + "/spend", costOf(e.tools[tool], args)
 }
 
 // reserveGate counts a call that is handed out against the policy's limits. Past one it is refused, unless a person approved it.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/flow"
+	"github.com/holdshort/holdshort/internal/schema"
 )
 
 // raise makes the request of a run's step: persisted first, then asked. A request of that step that is open already stays the only one, and
@@ -59,6 +60,11 @@ func (c *change) complete(run *holdshort.Run, req holdshort.Request) (holdshort.
 	}
 	if len(req.Question) > c.e.config.Limits.Text {
 		return req, &holdshort.Error{Code: holdshort.TooLarge, Field: "question", Message: fmt.Sprintf("the question has more than %d bytes", c.e.config.Limits.Text), Hint: "shorten it"}
+	}
+	if req.ExpectedInput == holdshort.Form {
+		if _, err := schema.Compile(req.Schema); err != nil { // no answer could ever fit
+			return req, err
+		}
 	}
 	var err error
 	req.Fingerprint, err = req.ComputeFingerprint(c.Tenant())
