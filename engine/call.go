@@ -52,7 +52,14 @@ func (s *slice) Calls(ctx context.Context, key string, invocations []flow.Invoca
 	var wg sync.WaitGroup
 	for i, c := range calls {
 		if c.entry == nil {
-			wg.Go(func() { faults[i] = s.carryOut(ctx, c) })
+			wg.Go(func() {
+				defer func() {
+					if p := recover(); p != nil { // outside of the flow's own goroutine nobody else would catch it
+						faults[i] = flow.Hold(holdshort.Internal, panicError(p))
+					}
+				}()
+				faults[i] = s.carryOut(ctx, c)
+			})
 		}
 	}
 	wg.Wait()

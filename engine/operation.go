@@ -107,7 +107,7 @@ func (s *slice) begin(ctx context.Context, c *call, again holdshort.OperationInp
 		if err != nil {
 			return err
 		}
-		if op.Attempt == 1 || again == holdshort.OperationRetry && c.freshlyApproved() {
+		if op.Attempt == 1 || again == holdshort.OperationRetry && c.decided != nil && c.approval.Request != op.RequestID {
 			if a.args, refusal = ch.authorize(run, c, &op); refusal != nil {
 				return refusal
 			}
@@ -135,6 +135,9 @@ func (s *slice) begin(ctx context.Context, c *call, again holdshort.OperationInp
 	if refusal == nil && errors.Is(err, holdshort.DecisionUsed) {
 		refusal = heldBy(err)
 	}
+	if errors.Is(err, errMoved) {
+		return a, s.lookAgain()
+	}
 	if again == holdshort.OperationRerun && errors.Is(err, holdshort.WrongState) { // by the store's clock its deadline has not passed: its timer comes again
 		return a, flow.Suspend
 	}
@@ -161,8 +164,14 @@ func (s *slice) nextAttempt(ch *change, c *call, again holdshort.OperationInput)
 	if err != nil {
 		return op, err
 	}
+	if c.prior == nil || c.prior.Nonce != op.Nonce {
+		return op, errMoved
+	}
 	return op.Apply(again, op.Nonce, ch.now)
 }
+
+// errMoved: another node has made an attempt since this one looked.
+var errMoved = errors.New("another node has made an attempt")
 
 // start stores the row and its timer.
 func (c *change) start(run *holdshort.Run, op holdshort.Operation) error {

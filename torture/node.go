@@ -65,6 +65,13 @@ var errDead = &holdshort.Error{Code: holdshort.StoreClosed, Message: "the proces
 
 // call counts, and lets the call through unless this is where the process ends or stands still.
 func (n *node) call(what string, do func() error) error {
+	return n.callNoting(what, func(*bool) error { return do() })
+}
+
+// callNoting also hears from the call whether it let a tool begin.
+func (n *node) callNoting(what string, note func(began *bool) error) error {
+	began := false
+	do := func() error { return note(&began) }
 	n.mu.Lock()
 	if n.dead {
 		n.mu.Unlock()
@@ -89,6 +96,7 @@ func (n *node) call(what string, do func() error) error {
 		return do()
 	case FrozenAfter:
 		err := do()
+		n.began = began
 		close(n.froze)
 		<-n.thaw
 		return err
@@ -135,7 +143,7 @@ func (n *node) Exclusive() bool { return !n.shared && n.Store.Exclusive() }
 func (n *node) System() store.System { return &system{n.Store.System(), n} }
 
 func (n *node) Update(ctx context.Context, tenant holdshort.TenantID, fn func(store.Tx) error, rows ...store.Row) error {
-	return n.call("update", func() error {
+	return n.callNoting("update", func(began *bool) error {
 		var seen *transaction
 		err := n.Store.Update(ctx, tenant, func(tx store.Tx) error {
 			seen = &transaction{} // it may run twice
@@ -143,7 +151,7 @@ func (n *node) Update(ctx context.Context, tenant holdshort.TenantID, fn func(st
 		}, rows...)
 		if err == nil {
 			n.witness.committed(seen)
-			n.began = n.fault.Mode == FrozenAfter && slices.ContainsFunc(seen.operations, func(o holdshort.Operation) bool { return o.Status == holdshort.OperationStarted })
+			*began = slices.ContainsFunc(seen.operations, func(o holdshort.Operation) bool { return o.Status == holdshort.OperationStarted })
 		}
 		return err
 	})
