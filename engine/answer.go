@@ -26,7 +26,9 @@ func (c *change) timeoutEntry(run *holdshort.Run, req holdshort.Request) (holdsh
 	entry := c.entry(run, req)
 	answer := flow.Answer{Request: req.ID, Status: req.Status, OnTimeout: req.OnTimeout, At: c.now}
 	for _, a := range req.Actions { // whom it concerns: an older approval of theirs no longer counts
-		answer.Calls = append(answer.Calls, holdshort.CallDecision{CallID: a.CallID})
+		if a.NeedsApproval {
+			answer.Calls = append(answer.Calls, holdshort.CallDecision{CallID: a.CallID})
+		}
 	}
 	raw, err := json.Marshal(answer)
 	entry.Outcome = raw

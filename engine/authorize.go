@@ -168,7 +168,7 @@ func (c *change) verified(run *holdshort.Run, call *call) (req holdshort.Request
 		return req, d, decided, forged("the request is " + string(req.Status))
 	}
 	decided = d.Calls[i]
-	if decided.Action != call.decided.Action {
+	if call.decided != nil && decided.Action != call.decided.Action || decided.Action != holdshort.Approve && decided.Action != holdshort.Edit && decided.Action != holdshort.Respond {
 		return req, d, decided, forged("the journal says something else than the decision")
 	}
 	return req, d, decided, nil
@@ -177,8 +177,12 @@ func (c *change) verified(run *holdshort.Run, call *call) (req holdshort.Request
 // sameArgs is for a further attempt of an operation: it runs what the first one ran, under the decision that was used for it.
 func (c *change) sameArgs(run *holdshort.Run, call *call, op holdshort.Operation) (json.RawMessage, *refusal) {
 	args := call.Args
-	if op.RequestID != "" && call.decided != nil {
-		req, _, decided, refused := c.verified(run, call)
+	if op.RequestID != "" {
+		used := *call // the decision that it was started under, whatever was asked since
+		if used.approval == nil || used.approval.Request != op.RequestID {
+			used.approval, used.decided = &flow.Answer{Request: op.RequestID}, nil
+		}
+		req, _, decided, refused := c.verified(run, &used)
 		if refused != nil {
 			return nil, refused
 		}

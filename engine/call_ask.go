@@ -37,10 +37,10 @@ func awaits(calls []*call, open *holdshort.Request) error {
 		if i < 0 || calls[i].Tool != a.Tool || holdshort.ArgsHash(calls[i].Args) != a.AskedFor() {
 			return otherCalls(open.OriginStepID)
 		}
-		calls[i].waits = calls[i].entry == nil
+		calls[i].waits = calls[i].entry == nil && (a.NeedsApproval || calls[i].prior == nil)
 	}
 	for _, c := range calls {
-		c.waits = c.entry == nil && (c.waits || first)
+		c.waits = c.entry == nil && (c.waits || first && c.prior == nil)
 		if first && actionOf(*open, c.ID) == nil {
 			return otherCalls(open.OriginStepID)
 		}

@@ -37,6 +37,13 @@ func (s *slice) look(ctx context.Context, key string, invocations []flow.Invocat
 	}
 	err = s.e.store.View(ctx, s.tenant, func(tx store.ReadTx) error {
 		open = nil
+		run, err := tx.Run(s.id)
+		if err != nil {
+			return err
+		}
+		if run.Wake != s.wake { // something arrived since the journal was loaded: it may be a rejection
+			return errMoved
+		}
 		if req, err := tx.RequestAt(s.id, key); err == nil {
 			open = &req
 		} else if holdshort.CodeOf(err) != holdshort.NotFound {
@@ -60,6 +67,9 @@ func (s *slice) look(ctx context.Context, key string, invocations []flow.Invocat
 		}
 		return nil
 	})
+	if errors.Is(err, errMoved) {
+		return nil, nil, s.lookAgain()
+	}
 	if err != nil {
 		return nil, nil, err
 	}

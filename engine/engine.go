@@ -38,6 +38,7 @@ type Engine struct {
 	denials  denials
 	clock    clock
 	memory   memory
+	unrouted unrouted
 	outbox   outbox // sends under way
 	sealed   time.Time
 	seat     holdshort.Lease // of the sequencer

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/holdshort/holdshort"
@@ -192,36 +194,81 @@ func (c *change) inboundEvent(name string, in holdshort.Inbound, code holdshort.
 
 const routedAtOnce = 100
 
+// unrouted remembers messages that nobody could route a moment ago. It is of a fixed size; what it forgets is tried again.
+type unrouted struct {
+	mu    sync.Mutex
+	refs  map[store.InboundRef]bool
+	since time.Time
+}
+
+const (
+	mostUnrouted  = 5_000
+	unroutedPause = 10 * time.Second
+)
+
+// settle forgets what is old and says how many are passed over.
+func (u *unrouted) settle() int {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if time.Since(u.since) > unroutedPause || len(u.refs) >= mostUnrouted {
+		u.refs, u.since = map[store.InboundRef]bool{}, time.Now()
+	}
+	return len(u.refs)
+}
+
+func (u *unrouted) has(ref store.InboundRef) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.refs[ref]
+}
+
+func (u *unrouted) add(ref store.InboundRef) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.refs[ref] = true
+}
+
 // tickInbound routes what was accepted and, because of a crash or because nobody could, not routed.
 func (e *Engine) tickInbound(ctx context.Context) (int, error) {
 	now, err := e.store.System().Now(ctx)
 	if err != nil {
 		return 0, err
 	}
-	refs, err := e.store.System().UnroutedInbound(ctx, now, routedAtOnce)
-	if err != nil {
-		return 0, err
-	}
 	routed := 0
 	var faults []error
-	for _, ref := range refs {
-		row := holdshort.Inbound{Channel: ref.Channel, Address: ref.Address, Key: ref.Key}
-		err := e.store.View(ctx, ref.Tenant, func(tx store.ReadTx) (err error) {
-			row, err = tx.Inbound(ref.Channel, ref.Address, ref.Key)
-			return err
-		})
-		if err == nil {
-			_, err = e.route(ctx, ref.Tenant, row)
+	for more := true; more; {
+		// What could not be routed is passed over for a while: it must not stand before what can.
+		refs, err := e.store.System().UnroutedInbound(ctx, now, routedAtOnce+e.unrouted.settle())
+		if err != nil {
+			return routed, err
 		}
-		switch {
-		case err == nil:
-			routed++
-		case errors.Is(err, holdshort.FlowUnknown): // a node that has the flow will
-		default:
-			faults = append(faults, err)
+		refs = slices.DeleteFunc(refs, e.unrouted.has)
+		more = len(refs) >= routedAtOnce
+		for _, ref := range refs {
+			switch err := e.routeAgain(ctx, ref); {
+			case err == nil:
+				routed++
+			case errors.Is(err, holdshort.FlowUnknown): // a node that has the flow will
+				e.unrouted.add(ref)
+			default:
+				e.unrouted.add(ref)
+				faults = append(faults, err)
+			}
 		}
 	}
 	return routed, errors.Join(faults...)
+}
+
+func (e *Engine) routeAgain(ctx context.Context, ref store.InboundRef) error {
+	var row holdshort.Inbound
+	err := e.store.View(ctx, ref.Tenant, func(tx store.ReadTx) (err error) {
+		row, err = tx.Inbound(ref.Channel, ref.Address, ref.Key)
+		return err
+	})
+	if err == nil {
+		_, err = e.route(ctx, ref.Tenant, row)
+	}
+	return err
 }
 
 func (e *Engine) inboundLoop(ctx context.Context) (time.Duration, error) {

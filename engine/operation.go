@@ -103,6 +103,9 @@ func (s *slice) begin(ctx context.Context, c *call, again holdshort.OperationInp
 		if run.Held != nil {
 			return errLeaseLost
 		}
+		if run.Wake != s.wake { // something arrived since the journal was loaded: it may be a rejection
+			return errMoved
+		}
 		op, err := s.nextAttempt(ch, c, again)
 		if err != nil {
 			return err

@@ -86,10 +86,7 @@ func (s *slice) Ask(ctx context.Context, key string, draft holdshort.Request) er
 }
 
 func (s *slice) mayPause(key string) error {
-	s.mu.Lock()
-	asked := s.run.Open + len(s.pending.drafts)
-	s.mu.Unlock()
-	if s.journal.paused()+asked < s.e.config.Limits.Pauses {
+	if s.journal.paused() < s.e.config.Limits.Pauses {
 		return nil
 	}
 	return flow.Fail(holdshort.Failure{Code: holdshort.LimitReached, Message: "the run asked people more often than a run may", Step: key})

@@ -21,6 +21,9 @@ func (c *change) raise(run *holdshort.Run, draft holdshort.Request, fresh bool) 
 			return err
 		}
 	}
+	if run.Open >= c.e.config.Limits.Pauses {
+		return &holdshort.Error{Code: holdshort.LimitReached, Op: "ask " + draft.OriginStepID, Message: "the run asks more people at once than a run may", Hint: "ask fewer at a time, or raise the limit"}
+	}
 	req, err := c.complete(run, draft)
 	if err != nil {
 		return err

@@ -136,6 +136,7 @@ func (l *load) pursue(ctx context.Context, r *rand.Rand, id holdshort.RunID, pla
 		since = a.Run.UpdatedAt
 		switch {
 		case a.Run.Held != nil:
+			l.answer(ctx, r, a, false) // nobody can let it go on while it is not known what became of a call
 			l.release(ctx, *a.Run)
 			continue
 		case a.Run.Status.Ended() && len(a.Requests) == 0:
