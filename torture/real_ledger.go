@@ -178,6 +178,8 @@ func (l *ledger) decided(id holdshort.RequestID, actor, token string, a answered
 			p.expired = true
 		}
 		l.mu.Unlock()
+	case holdshort.DoesNotFit: // a mixture that several people cannot approve one by one
+		l.add(&l.refused)
 	default:
 		l.surprise(a)
 	}
