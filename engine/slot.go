@@ -136,7 +136,7 @@ func (c *change) wake(run *holdshort.Run, s *slot, actor string) error {
 		c.ring(topicRuns)
 	}
 	c.ring(runTopic(run.ID))
-	if was == holdshort.RunWaiting {
+	if was == holdshort.RunWaiting || ours {
 		return c.event("run.resumed", run, nil, actor, "", nil)
 	}
 	return nil

@@ -15,16 +15,16 @@ type Course struct {
 	Bed func() (Bed, holdshort.TenantID, error)
 	// Modes of the faults.
 	Modes []Mode
-	// Share of the points that are taken, by a seeded choice. Default: all.
-	Share float64
-	Seed  uint64
+	// Share of the points that are taken, by a seeded choice; Still for those at which the engine stands still. Default: all.
+	Share, Still float64
+	Seed         uint64
 	// Twice is how many passes have a second fault, while the engine that came after the first takes up what was left.
 	Twice int
 	// Beside is how many passes go on at once. Default: 1.
 	Beside int
 }
 
-// Exhaust plays a scenario without a fault, then with each mode at each of the calls that it made of the store.
+// Exhaust plays a scenario without a fault, a few times, then with each mode at each of the calls that it made of the store.
 func Exhaust(ctx context.Context, s Scenario, c Course) (*Report, error) {
 	report := &Report{}
 	play := func(f Fault) (Result, error) {
@@ -39,11 +39,18 @@ func Exhaust(ctx context.Context, s Scenario, c Course) (*Report, error) {
 		}
 		return r, nil
 	}
-	whole, err := play(Fault{})
-	if err != nil {
-		return report, err
+	least, most := 0, 0 // where people act at the same moment, the number of calls differs a little
+	for n := range 3 {
+		whole, err := play(Fault{})
+		if err != nil {
+			return report, err
+		}
+		if most = max(most, whole.Calls); n == 0 || whole.Calls < least {
+			least = whole.Calls
+		}
 	}
-	faults := c.faults(whole.Calls)
+	faults := c.faults(most)
+	var err error
 	var mu sync.Mutex
 	next := 0
 	take := func() (f Fault, ok bool) {
@@ -66,7 +73,7 @@ func Exhaust(ctx context.Context, s Scenario, c Course) (*Report, error) {
 				}
 				mu.Unlock()
 				line := Line{Points: 1}
-				if r.Reached == "" && fault == nil {
+				if r.Reached == "" && fault == nil && f.Point <= least {
 					line.Unreached = 1
 				}
 				report.Count(line)
@@ -82,7 +89,11 @@ func (c Course) faults(calls int) (list []Fault) {
 	dice := rand.New(rand.NewPCG(c.Seed, uint64(calls)))
 	for point := 1; point <= calls; point++ {
 		for _, m := range c.Modes {
-			if c.Share <= 0 || dice.Float64() < c.Share {
+			share := c.Share
+			if m.frozen() && c.Still > 0 {
+				share = c.Still
+			}
+			if share <= 0 || dice.Float64() < share {
 				list = append(list, Fault{Point: point, Mode: m})
 			}
 		}

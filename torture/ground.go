@@ -22,6 +22,7 @@ type ground struct {
 	pinned  map[holdshort.RunID]map[string]int // how often it had when its run came to rest
 	sent    map[string]string                  // texts by the key of their delivery
 	order   []string                           // in the order in which they first came
+	still   bool                               // a process stands still and may be given up: two may do a step now, and nothing new is pinned
 	zombie  bool                               // a process that was given up goes on: its steps are its own affair, its calls are not
 }
 
@@ -152,6 +153,9 @@ func (w *World) Step(run, name string) {
 func (o *ground) pin(run holdshort.RunID) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if o.still {
+		return
+	}
 	if o.pinned[run] == nil {
 		o.pinned[run] = map[string]int{}
 	}
@@ -173,6 +177,12 @@ func (o *ground) seen() (calls []seenCall, effects map[string]int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return slices.Clone(o.calls), maps.Clone(o.effects)
+}
+
+func (o *ground) setStill() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.still = true
 }
 
 func (o *ground) setZombie(on bool) {

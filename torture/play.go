@@ -108,6 +108,7 @@ func (w *World) freeze(h *Hand) error {
 		return nil
 	case <-h.node.froze:
 	}
+	w.outside.setStill()
 	next, err := w.seat(Fault{Point: h.node.fault.Again, Mode: h.node.fault.Mode}, true)
 	if err != nil {
 		close(h.node.thaw)

@@ -15,15 +15,18 @@ var allModes = []Mode{Before, After, FrozenBefore, FrozenAfter}
 // seed of the samples: the same points every time.
 const seed = 20261115
 
-// TestSQLite ends the engine before and after every call of the store that any scenario makes. With the race detector, which makes
-// everything ten times slower, and with -short, it takes a part of them.
+// TestSQLite ends the engine before and after every call of the store that any scenario makes, and lets it stand still at a sample of them.
+// With the race detector, which makes everything ten times slower, and with -short, it takes a part of them; HOLDSHORT_TORTURE=full stands
+// still everywhere.
 func TestSQLite(t *testing.T) {
-	course := Course{Modes: allModes, Seed: seed, Twice: 20, Beside: 4}
+	course := Course{Modes: allModes, Seed: seed, Still: 0.3, Twice: 15, Beside: 4}
 	switch {
+	case os.Getenv("HOLDSHORT_TORTURE") == "full":
+		course.Still, course.Twice = 0, 100
 	case testing.Short():
-		course.Share, course.Twice = 0.02, 1
+		course.Share, course.Still, course.Twice = 0.02, 0.02, 1
 	case raceEnabled:
-		course.Share, course.Twice = 0.05, 2
+		course.Share, course.Still, course.Twice = 0.03, 0.03, 2
 	}
 	course.Bed = copies(t)
 	exhaust(t, "sqlite", func(*testing.T) Course { return course })
@@ -68,7 +71,7 @@ func TestPostgres(t *testing.T) {
 	course := Course{Modes: allModes, Seed: seed, Share: 0.04, Twice: 2, Beside: 2}
 	switch {
 	case os.Getenv("HOLDSHORT_TORTURE") == "full":
-		course.Share, course.Twice = 0, 20
+		course.Share, course.Twice = 0, 100
 	case testing.Short() || raceEnabled:
 		course.Share, course.Twice = 0.02, 1
 	}
