@@ -20,13 +20,13 @@ var SlowPosts = Scenario{
 		return []flow.Flow{flow.New("listener", 1, func(c *flow.Context, run string) (string, error) {
 			text := ""
 			for i := range 2 {
-				<-time.After(drag)
+				<-time.After(drag) //flowcheck:allow a flow that takes its time is what the scenario is about
 				n, err := flow.Wait[int](c, "news", 0)
 				if err != nil {
 					return "", err
 				}
 				text += fmt.Sprint(n)
-				<-time.After(drag)
+				<-time.After(drag) //flowcheck:allow a flow that takes its time is what the scenario is about
 				if err := flow.Emit(c, fmt.Sprint("took ", i), n); err != nil {
 					return "", err
 				}
