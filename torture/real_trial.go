@@ -96,8 +96,11 @@ func (t *trial) sweep(ctx context.Context, l *load) {
 			l.pursue(ctx, r, req.RunID, false)
 		}
 		for _, run := range rest.Runs {
-			if run.Held != nil {
+			switch {
+			case run.Held != nil:
 				l.release(ctx, run)
+			case run.Flow == patientFlow: // started at the last moment, by a client that was never told
+				l.post(ctx, r, run.ID)
 			}
 		}
 		linger(ctx, workerTimeout/2) // a call that was cut off is asked about when its deadline has passed
