@@ -26,7 +26,7 @@ func TestSQLite(t *testing.T) {
 	case testing.Short():
 		course.Share, course.Still, course.Twice = 0.02, 0.02, 1
 	case raceEnabled:
-		course.Share, course.Still, course.Twice = 0.03, 0.03, 2
+		course.Share, course.Still, course.Twice = 0.015, 0.01, 1
 	}
 	course.Bed = copies(t)
 	exhaust(t, "sqlite", func(*testing.T) Course { return course })
