@@ -43,7 +43,6 @@ const (
 	FlowUnknown         Code = "flow_unknown"      // this node has no such flow or version
 	Poisoned            Code = "poisoned"          // claimed again and again without progress
 	Stuck               Code = "stuck"             // its code neither ends nor does anything
-	Overdue             Code = "overdue"           // an operation is past its deadline and nobody knows its outcome
 	Corrupt             Code = "corrupt"           // a stored row cannot be read
 	Quarantined         Code = "quarantined"       // the store was restored from a backup and nobody accepted that yet
 	StoreUnavailable    Code = "store_unavailable" // the database does not answer

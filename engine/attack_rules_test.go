@@ -16,36 +16,6 @@ import (
 	"github.com/holdshort/holdshort/tool"
 )
 
-// a step named post that is retried takes posts with it.
-func TestAttackStepNamedPost(t *testing.T) {
-	fail := true
-	f := flow.New("posts", 1, func(c *flow.Context, in any) (string, error) {
-		flow.Sleep(c, "nap", time.Minute)
-		if _, err := flow.Step(c, "post", func(context.Context) (string, error) {
-			if fail {
-				return "", errors.New("away")
-			}
-			return "", nil
-		}); err != nil {
-			return "", err
-		}
-		return flow.Wait[string](c, "go", time.Hour)
-	})
-	b := newBed(t, engine.Config{Flows: []flow.Flow{f}})
-	run := b.start("posts", nil)
-	if _, err := b.Post(t.Context(), tenant, engine.PostInput{Run: run.ID, ID: "1", Name: "go", Body: json.RawMessage(`"hello"`), Actor: ops}); err != nil {
-		t.Fatal(err)
-	}
-	b.advance(2 * time.Minute)
-	b.want(run.ID, holdshort.RunFailed, "")
-	fail = false
-	if _, err := b.Retry(t.Context(), tenant, run.ID, ops); err != nil {
-		t.Fatal(err)
-	}
-	b.settle()
-	b.want(run.ID, holdshort.RunCompleted, `"hello"`)
-}
-
 // more open requests than a page.
 func TestAttackCancelMany(t *testing.T) {
 	var pay counter

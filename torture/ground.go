@@ -166,13 +166,6 @@ func (o *ground) pin(run holdshort.RunID) {
 	}
 }
 
-// unpin lets a step of a run be done again: a person asked for it.
-func (o *ground) unpin(run holdshort.RunID, step string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	delete(o.pinned[run], step)
-}
-
 func (o *ground) seen() (calls []seenCall, effects map[string]int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
