@@ -51,6 +51,7 @@ type Decision struct {
 	Calls        []CallDecision  `json:"calls,omitempty"`
 	Raw          string          `json:"raw,omitempty"`
 	Channel      string          `json:"channel,omitempty"`
+	ResolvedBy   string          `json:"resolved_by,omitempty"` // a label for people, as the caller gave it; who decided is the actor
 	SelfApproved bool            `json:"self_approved,omitempty"`
 	Fingerprint  string          `json:"fingerprint"`
 	Nonce        string          `json:"-"`

@@ -63,6 +63,25 @@ type Delivery struct {
 	CreatedAt time.Time       `json:"created_at"`
 	SentAt    time.Time       `json:"sent_at,omitzero"`
 	LastError string          `json:"last_error,omitempty"`
+	Log       []Attempt       `json:"log,omitempty"` // of the attempts that came to nothing, the last ones
+}
+
+// Attempt is one that came to nothing.
+type Attempt struct {
+	At     time.Time `json:"at"`
+	Status int       `json:"status,omitempty"` // what the receiver answered, where it did
+	Error  string    `json:"error"`
+}
+
+// attemptsKept is how many of them a delivery remembers.
+const attemptsKept = 20
+
+// Note remembers an attempt that came to nothing.
+func (d Delivery) Note(a Attempt) Delivery {
+	d.LastError = a.Error
+	from := max(len(d.Log)-attemptsKept+1, 0)
+	d.Log = append(d.Log[from:len(d.Log):len(d.Log)], a)
+	return d
 }
 
 // Apply gives the delivery after input.

@@ -132,6 +132,8 @@ var EventNames = []string{
 	"schedule:recipient_run_started", "schedule:recipient_run_completed", "schedule:recipient_run_failed", "schedule:tool_scope_denied",
 	"access.denied", "key.created", "key.revoked", "policy.loaded", "audit.sealed", "audit.pruned", "events.gap",
 	"delivery.parked", "delivery.dead",
+	"login.created", "login.redeemed", "login.ended",
+	"webhook.created", "webhook.rotated", "webhook.enabled", "webhook.disabled", "webhook.deleted", "webhook.tested",
 	"session.erased", "store.restore_accepted", "flow.emitted", "run.posted",
 }
 

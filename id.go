@@ -19,6 +19,8 @@ type (
 	EventID    string
 	DeliveryID string
 	InboundID  string
+	KeyID      string
+	WebhookID  string
 )
 
 const (
@@ -30,6 +32,8 @@ const (
 	eventPrefix    = "evt_"
 	deliveryPrefix = "dlv_"
 	inboundPrefix  = "inb_"
+	keyPrefix      = "key_"
+	webhookPrefix  = "whk_"
 )
 
 // The makers take the time from the caller: inside a transaction that is Tx.Now.
@@ -41,6 +45,8 @@ func NewDecisionID(at time.Time) DecisionID { return DecisionID(newID(decisionPr
 func NewEventID(at time.Time) EventID       { return EventID(newID(eventPrefix, at)) }
 func NewDeliveryID(at time.Time) DeliveryID { return DeliveryID(newID(deliveryPrefix, at)) }
 func NewInboundID(at time.Time) InboundID   { return InboundID(newID(inboundPrefix, at)) }
+func NewKeyID(at time.Time) KeyID           { return KeyID(newID(keyPrefix, at)) }
+func NewWebhookID(at time.Time) WebhookID   { return WebhookID(newID(webhookPrefix, at)) }
 
 // The parsers take what people and programs send. A wrong one is Invalid, never a lookup.
 func ParseSessionID(s string) (SessionID, error)   { return parseID[SessionID](sessionPrefix, s) }
@@ -50,6 +56,8 @@ func ParseRequestID(s string) (RequestID, error)   { return parseID[RequestID](r
 func ParseDecisionID(s string) (DecisionID, error) { return parseID[DecisionID](decisionPrefix, s) }
 func ParseEventID(s string) (EventID, error)       { return parseID[EventID](eventPrefix, s) }
 func ParseDeliveryID(s string) (DeliveryID, error) { return parseID[DeliveryID](deliveryPrefix, s) }
+func ParseKeyID(s string) (KeyID, error)           { return parseID[KeyID](keyPrefix, s) }
+func ParseWebhookID(s string) (WebhookID, error)   { return parseID[WebhookID](webhookPrefix, s) }
 
 const (
 	idAlphabet = "0123456789abcdefghjkmnpqrstvwxyz" // Crockford's base 32: no i, l, o, u

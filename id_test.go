@@ -21,6 +21,8 @@ var makers = map[string]func(time.Time) string{
 	"evt_": func(at time.Time) string { return string(holdshort.NewEventID(at)) },
 	"dlv_": func(at time.Time) string { return string(holdshort.NewDeliveryID(at)) },
 	"inb_": func(at time.Time) string { return string(holdshort.NewInboundID(at)) },
+	"key_": func(at time.Time) string { return string(holdshort.NewKeyID(at)) },
+	"whk_": func(at time.Time) string { return string(holdshort.NewWebhookID(at)) },
 }
 
 var parsers = map[string]func(string) (string, error){
@@ -31,6 +33,8 @@ var parsers = map[string]func(string) (string, error){
 	"dec_": func(s string) (string, error) { id, err := holdshort.ParseDecisionID(s); return string(id), err },
 	"evt_": func(s string) (string, error) { id, err := holdshort.ParseEventID(s); return string(id), err },
 	"dlv_": func(s string) (string, error) { id, err := holdshort.ParseDeliveryID(s); return string(id), err },
+	"key_": func(s string) (string, error) { id, err := holdshort.ParseKeyID(s); return string(id), err },
+	"whk_": func(s string) (string, error) { id, err := holdshort.ParseWebhookID(s); return string(id), err },
 }
 
 // number reads the 26 digits as one number of base 32, with math/big and its own alphabet.

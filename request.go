@@ -209,6 +209,7 @@ type Request struct {
 	CancelReason  string          `json:"cancel_reason,omitempty"`
 	Prompt        bool            `json:"-"` // asked in its session's chat, one at a time
 	TakeCancel    bool            `json:"-"` // the flow gets a cancellation back; else it cancels the run
+	CallbackURL   string          `json:"-"` // where its raiser is told that it closed; the raiser's alone to know
 }
 
 // Due is the moment from which an open request reads as expired, zero for never: its expiry once it was asked, the end of its queue before.

@@ -88,6 +88,7 @@ type Run struct {
 	SessionID   SessionID       `json:"session_id,omitempty"`
 	ParentID    RunID           `json:"parent_id,omitempty"`
 	TraceID     string          `json:"trace_id"` // set once, never changed
+	TraceParent string          `json:"-"`        // W3C trace context of whoever started it: spans of every process hang on it
 	Flow        string          `json:"flow"`
 	FlowVersion int             `json:"flow_version"`
 	Agent       string          `json:"agent,omitempty"`

@@ -2,6 +2,7 @@ package holdshort
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 )
 
@@ -47,6 +48,8 @@ type Session struct {
 	Flow      string          `json:"flow,omitempty"`
 	Language  string          `json:"language,omitempty"`
 	Mode      SessionMode     `json:"mode"`
+	TakenBy   string          `json:"taken_by,omitempty"` // the person who answers while it is taken over
+	TakenAt   time.Time       `json:"taken_at,omitzero"`
 	ActiveRun RunID           `json:"active_run,omitempty"`
 	Prompt    RequestID       `json:"prompt,omitempty"` // the one open prompt
 	Seq       int64           `json:"-"`                // last number given to a message or delivery
@@ -63,6 +66,9 @@ func (s Session) Apply(input SessionInput, now time.Time) (Session, error) {
 	if err != nil {
 		return s, err
 	}
+	if to != ModeTakeover {
+		s.TakenBy, s.TakenAt = "", time.Time{}
+	}
 	s.Mode, s.UpdatedAt = to, now
 	return s, nil
 }
@@ -75,6 +81,31 @@ const (
 	RoleAssistant Role = "assistant"
 	RoleSystem    Role = "system"
 	RoleTool      Role = "tool"
+)
+
+// RoleOf reads who speaks from what other systems call it: whatever names a user is one, an assistant or agent is the assistant, anything
+// else is the system. A message without a sender is the user's.
+func RoleOf(sender string) Role {
+	sender = strings.ToLower(strings.TrimSpace(sender))
+	switch {
+	case sender == "" || strings.Contains(sender, "user"):
+		return RoleUser
+	case strings.Contains(sender, "assistant") || strings.Contains(sender, "agent"):
+		return RoleAssistant
+	}
+	return RoleSystem
+}
+
+// Types of messages. Those of a pause are linked to its run and request, and each is stored once.
+const (
+	TypeText       = "text"
+	TypeNotice     = "notice"        // of the kernel itself
+	TypeQuestion   = "hitl_question" // what a session's user was asked
+	TypeReply      = "hitl_reply"    // what they answered
+	TypeFeedback   = "hitl_feedback" // what somebody said with a decision
+	TypeDecision   = "hitl_decision" // what was decided, in plain words
+	TypeHandback   = "hitl_handback" // what a person who had taken over tells the model
+	TypeSuppressed = "suppressed"    // what a run said while a person had the session: the user never saw it
 )
 
 // Part is one piece of a message.
@@ -93,8 +124,9 @@ type Message struct {
 	SessionID    SessionID `json:"session_id"`
 	Seq          int64     `json:"seq"`
 	Role         Role      `json:"role"`
-	Type         string    `json:"type"` // text, hitl_question, hitl_reply, hitl_feedback, hitl_decision, …
+	Type         string    `json:"type"` // one of the Type constants
 	Parts        []Part    `json:"parts"`
+	Author       string    `json:"author,omitempty"` // the actor who wrote it, where that is not the session's user or a run
 	RunID        RunID     `json:"run_id,omitempty"`
 	RequestID    RequestID `json:"request_id,omitempty"`
 	ExternalID   string    `json:"external_id,omitempty"`

@@ -11,23 +11,30 @@ import (
 type Action string
 
 const (
-	View          Action = "view"
-	Decide        Action = "decide"
-	Assign        Action = "assign"
-	Comment       Action = "comment"
-	CancelRequest Action = "cancel_request"
-	CancelRun     Action = "cancel_run"
-	RetryRun      Action = "retry_run"
-	Post          Action = "post"
-	Start         Action = "start"
-	Raise         Action = "raise"
-	Claim         Action = "claim"
-	Redeliver     Action = "redeliver"
-	Reconcile     Action = "reconcile"
+	View           Action = "view"
+	Decide         Action = "decide"
+	Assign         Action = "assign"
+	Comment        Action = "comment"
+	CancelRequest  Action = "cancel_request"
+	CancelRun      Action = "cancel_run"
+	RetryRun       Action = "retry_run"
+	Post           Action = "post"
+	Start          Action = "start"
+	Raise          Action = "raise"
+	Claim          Action = "claim"
+	Redeliver      Action = "redeliver"
+	Reconcile      Action = "reconcile"
+	TakeOver       Action = "takeover" // speak in place of the AI, and hand back
+	Say            Action = "say"      // to the user of a session that was taken over
+	Pin            Action = "pin"
+	ManageKeys     Action = "manage_keys"
+	ManageWebhooks Action = "manage_webhooks"
+	ViewAudit      Action = "view_audit" // the events of everybody
 )
 
 // Actions are all of them. What is not here, nobody may.
-var Actions = []Action{View, Decide, Assign, Comment, CancelRequest, CancelRun, RetryRun, Post, Start, Raise, Claim, Redeliver, Reconcile}
+var Actions = []Action{View, Decide, Assign, Comment, CancelRequest, CancelRun, RetryRun, Post, Start, Raise, Claim, Redeliver, Reconcile,
+	TakeOver, Say, Pin, ManageKeys, ManageWebhooks, ViewAudit}
 
 // Resource is what it is to be done with. What has an audience is a request.
 type Resource struct {
@@ -48,11 +55,12 @@ const (
 // either.
 var (
 	byRole = map[string][]Action{
-		Admin:    {View, Assign, Comment, CancelRequest, CancelRun, RetryRun, Post, Start, Raise, Redeliver, Reconcile},
-		Operator: {View, Assign, Comment, CancelRequest, CancelRun, RetryRun, Post, Start, Redeliver, Reconcile},
-		Auditor:  {View},
+		Admin: {View, Assign, Comment, CancelRequest, CancelRun, RetryRun, Post, Start, Raise, Redeliver, Reconcile, TakeOver, Say, Pin, ManageKeys,
+			ManageWebhooks, ViewAudit},
+		Operator: {View, Assign, Comment, CancelRequest, CancelRun, RetryRun, Post, Start, Redeliver, Reconcile, TakeOver, Say, Pin, ManageWebhooks, ViewAudit},
+		Auditor:  {View, ViewAudit},
 	}
-	ofOwner    = []Action{View, Comment, CancelRequest, CancelRun, Post, Start}
+	ofOwner    = []Action{View, Comment, CancelRequest, CancelRun, Post, Start, Pin}
 	ofRaiser   = []Action{View, CancelRequest, Raise, Claim}
 	ofAudience = []Action{View, Assign, Comment}
 )
