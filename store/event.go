@@ -24,6 +24,10 @@ type Events struct {
 type EventReader interface {
 	Events(EventQuery) (Events, error)
 	Body(digest string) ([]byte, error)
+	// Position is that of the tenant's last stamped event, 0 if there is none.
+	Position() (int64, error)
+	// Comments gives the events of comments on a request, oldest first, a thousand at most; also those that are not stamped yet.
+	Comments(holdshort.RequestID) ([]holdshort.Event, error)
 }
 
 // EventWriter writes them.

@@ -4,7 +4,7 @@ import "testing"
 
 // TestRows: rows of different kinds or names are different, so that nobody waits for the wrong one.
 func TestRows(t *testing.T) {
-	rows := []Row{RunRow("a"), SessionRow("a"), RequestRow("a"), OperationRow("a"), DeliveryRow("a"), RunRow("b"), InboundRow("a", "b", "c"), InboundRow("a", "", "bc"), InboundRow("", "ab", "c")}
+	rows := []Row{RunRow("a"), SessionRow("a"), RequestRow("a"), OperationRow("a"), DeliveryRow("a"), KeyRow("a"), LoginRow("a"), WebhookRow("a"), ReplayRow("a", "b"), ReplayRow("", "ab"), RunRow("b"), InboundRow("a", "b", "c"), InboundRow("a", "", "bc"), InboundRow("", "ab", "c")}
 	seen := map[Row]int{}
 	for i, r := range rows {
 		if first, ok := seen[r]; ok {

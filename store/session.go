@@ -21,10 +21,11 @@ type SessionWriter interface {
 	EraseSession(holdshort.SessionID) error
 }
 
-// MessageQuery selects a session's messages, oldest first.
+// MessageQuery selects a session's messages, oldest first: by their time, then by their number.
 type MessageQuery struct {
 	Session holdshort.SessionID
 	Since   time.Time // zero: from the beginning; pinned ones count however old they are
+	Pinned  bool      // only those
 	Cursor  string
 	Limit   int
 	Newest  bool // the last Limit instead of the first, still oldest first
@@ -34,6 +35,8 @@ type MessageQuery struct {
 type MessageReader interface {
 	Message(holdshort.MessageID) (holdshort.Message, error)
 	Messages(MessageQuery) (Page[holdshort.Message], error)
+	// MessageNamed gives the message of a session that has an external id.
+	MessageNamed(session holdshort.SessionID, externalID string) (holdshort.Message, error)
 }
 
 // MessageWriter stores them. (session, seq) and (session, external id) are unique.

@@ -49,6 +49,10 @@ func RequestRow(id holdshort.RequestID) Row   { return Row("request:" + string(i
 func OperationRow(id string) Row              { return Row("operation:" + id) }
 func DeliveryRow(id holdshort.DeliveryID) Row { return Row("delivery:" + string(id)) }
 func CounterRow(name string) Row              { return Row("counter:" + name) }
+func KeyRow(id holdshort.KeyID) Row           { return Row("key:" + string(id)) }
+func LoginRow(hash string) Row                { return Row("login:" + hash) }
+func WebhookRow(id holdshort.WebhookID) Row   { return Row("webhook:" + string(id)) }
+func ReplayRow(scope, key string) Row         { return Row("replay:" + scope + "\x00" + key) }
 func InboundRow(channel, address, key string) Row {
 	return Row("inbound:" + channel + "\x00" + address + "\x00" + key)
 }
@@ -67,7 +71,11 @@ type ReadTx interface {
 	DeliveryReader
 	InboundReader
 	CounterReader
+	KeyReader
+	LoginReader
+	WebhookReader
 	EventReader
+	StatsReader
 }
 
 // Tx also writes them. Put stores a new row when Revision is 0 and otherwise compares and sets: the row must still have that revision.
@@ -83,6 +91,9 @@ type Tx interface {
 	DeliveryWriter
 	InboundWriter
 	CounterWriter
+	KeyWriter
+	LoginWriter
+	WebhookWriter
 	TimerWriter
 	EventWriter
 }

@@ -40,7 +40,7 @@ type DeliveryClaim struct {
 type Retention struct {
 	Journals   time.Duration // after the run ended: journals, messages, payloads
 	Records    time.Duration // after the run ended: ledger, dedup, decisions
-	Replays    time.Duration
+	Replays    time.Duration // also of logins, after they expired
 	Deliveries time.Duration // after they were sent, died or were dropped
 	Events     time.Duration
 	Limit      int // rows of each kind in one call
@@ -48,7 +48,7 @@ type Retention struct {
 
 // Pruned counts what went.
 type Pruned struct {
-	Journals, Messages, Operations, Inbound, Decisions, Replays, Deliveries, Events int64
+	Journals, Messages, Operations, Inbound, Decisions, Replays, Deliveries, Logins, Events int64
 }
 
 // System is what the loops need across tenants: ids that are due, shared out fairly, and the care of the store itself.
@@ -64,6 +64,12 @@ type System interface {
 	ClaimDeliveries(ctx context.Context, claim DeliveryClaim, fn func(Tx, holdshort.Delivery) error) (int, error)
 	// UnroutedInbound gives what was accepted before a moment and not routed yet.
 	UnroutedInbound(ctx context.Context, before time.Time, limit int) ([]InboundRef, error)
+
+	// KeyByHash and LoginByHash find who calls before anybody knows the tenant.
+	KeyByHash(ctx context.Context, hash string) (holdshort.TenantID, holdshort.Key, error)
+	LoginByHash(ctx context.Context, hash string) (holdshort.TenantID, holdshort.Login, error)
+	// LaggingWebhooks gives those that are on and have not looked at their tenant's last events, the farthest behind first.
+	LaggingWebhooks(ctx context.Context, limit int) ([]WebhookRef, error)
 
 	LeaseKeeper
 	AuditKeeper
@@ -98,6 +104,9 @@ type AuditKeeper interface {
 
 // SequencerLease is the name under which one node stamps and seals.
 const SequencerLease = "sequencer"
+
+// FeederLease is the name under which one node hands events to webhooks.
+const FeederLease = "feeder"
 
 // Record is one line of an export.
 type Record struct {

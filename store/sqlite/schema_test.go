@@ -116,7 +116,7 @@ func TestDamagedSchema(t *testing.T) {
 	t.Parallel()
 	for name, damage := range map[string]string{
 		"a changed hash":         "UPDATE schema_migrations SET hash = 'x'",
-		"a changed number":       "UPDATE schema_migrations SET number = 7",
+		"a changed number":       "UPDATE schema_migrations SET number = 7 WHERE number = 1",
 		"a missing table":        "DROP TABLE decision_uses",
 		"a missing column":       "ALTER TABLE operations DROP COLUMN settled",
 		"a missing index":        "DROP INDEX decisions_one",

@@ -236,7 +236,8 @@ func testBadCursors(t *testing.T, d Driver) {
 	session := newSession(birth)
 	b.update(func(tx store.Tx) error {
 		for i := range 4 {
-			if err := firstError(tx.PutRun(newRun(birth)), tx.PutRequest(newRequest(birth)), tx.PutMessage(newMessage(session.ID, int64(i+1), birth))); err != nil {
+			if err := firstError(tx.PutRun(newRun(birth)), tx.PutRequest(newRequest(birth)), tx.PutMessage(newMessage(session.ID, int64(i+1), birth)),
+				tx.PutDelivery(newDelivery(fmt.Sprint("whk_1:", i), birth))); err != nil {
 				return err
 			}
 		}
@@ -261,6 +262,10 @@ func testBadCursors(t *testing.T, d Driver) {
 		},
 		"messages": func(tx store.ReadTx, cursor string) (string, error) {
 			p, err := tx.Messages(store.MessageQuery{Session: session.ID, Cursor: cursor, Limit: 2})
+			return p.Next, err
+		},
+		"deliveries": func(tx store.ReadTx, cursor string) (string, error) {
+			p, err := tx.Deliveries(store.DeliveryQuery{Prefix: "whk_1:", Cursor: cursor, Limit: 2})
 			return p.Next, err
 		},
 	}

@@ -110,12 +110,21 @@ func testWrite(b *bed, w *twins, write func(store.Tx) error) {
 
 func (w *twins) reads() map[string]func(store.ReadTx) (any, error) {
 	return map[string]func(store.ReadTx) (any, error){
-		"Now":               func(tx store.ReadTx) (any, error) { return fmt.Sprint(tx.Now(), " of ", tx.Tenant()), nil },
-		"Tenant":            func(tx store.ReadTx) (any, error) { return "of " + tx.Tenant(), nil },
-		"Session":           func(tx store.ReadTx) (any, error) { return tx.Session(w.session.ID) },
-		"SessionAt":         func(tx store.ReadTx) (any, error) { return tx.SessionAt(w.session.Channel, w.session.Address) },
-		"Message":           func(tx store.ReadTx) (any, error) { return tx.Message(w.message.ID) },
-		"Messages":          func(tx store.ReadTx) (any, error) { return tx.Messages(store.MessageQuery{Session: w.session.ID}) },
+		"Now":          func(tx store.ReadTx) (any, error) { return fmt.Sprint(tx.Now(), " of ", tx.Tenant()), nil },
+		"Tenant":       func(tx store.ReadTx) (any, error) { return "of " + tx.Tenant(), nil },
+		"Session":      func(tx store.ReadTx) (any, error) { return tx.Session(w.session.ID) },
+		"SessionAt":    func(tx store.ReadTx) (any, error) { return tx.SessionAt(w.session.Channel, w.session.Address) },
+		"Message":      func(tx store.ReadTx) (any, error) { return tx.Message(w.message.ID) },
+		"Messages":     func(tx store.ReadTx) (any, error) { return tx.Messages(store.MessageQuery{Session: w.session.ID}) },
+		"MessageNamed": func(tx store.ReadTx) (any, error) { return tx.MessageNamed(w.session.ID, w.message.ExternalID) },
+		"Stats": func(tx store.ReadTx) (any, error) {
+			s, err := tx.Stats()
+			return map[int64]string{1: "one of " + string(tx.Tenant()), 2: "of acme and of rival"}[s.Open.Count], err
+		},
+		"Comments": func(tx store.ReadTx) (any, error) {
+			list, err := tx.Comments(w.request.ID)
+			return list, err
+		},
 		"Run":               func(tx store.ReadTx) (any, error) { return tx.Run(w.run.ID) },
 		"Runs":              func(tx store.ReadTx) (any, error) { return tx.Runs(store.RunQuery{}) },
 		"Journal":           func(tx store.ReadTx) (any, error) { return tx.Journal(w.run.ID) },
@@ -137,7 +146,26 @@ func (w *twins) reads() map[string]func(store.ReadTx) (any, error) {
 			n, err := tx.Counter(string(w.run.ID))
 			return map[int64]string{counted[acme]: "of acme", counted[rival]: "of rival", counted[acme] + counted[rival]: "of acme and of rival"}[n], err
 		},
-		"Events": func(tx store.ReadTx) (any, error) { return tx.Events(store.EventQuery{}) },
+		"Deliveries": func(tx store.ReadTx) (any, error) {
+			return tx.Deliveries(store.DeliveryQuery{Prefix: w.delivery.Key[:len(w.delivery.Key)-1]})
+		},
+		"Key":  func(tx store.ReadTx) (any, error) { return tx.Key(w.key.ID) },
+		"Keys": func(tx store.ReadTx) (any, error) { return tx.Keys() },
+		"Login": func(tx store.ReadTx) (any, error) {
+			own, err := tx.Login(w.hash(w.login.Hash, tx.Tenant()))
+			for _, tenant := range []holdshort.TenantID{acme, rival} {
+				if tenant == tx.Tenant() {
+					continue
+				}
+				if login, err := tx.Login(w.hash(w.login.Hash, tenant)); err == nil {
+					return login, nil
+				}
+			}
+			return own, err
+		},
+		"Webhook":  func(tx store.ReadTx) (any, error) { return tx.Webhook(w.webhook.ID) },
+		"Webhooks": func(tx store.ReadTx) (any, error) { return tx.Webhooks() },
+		"Events":   func(tx store.ReadTx) (any, error) { return tx.Events(store.EventQuery{}) },
 		"Body": func(tx store.ReadTx) (any, error) {
 			own, err := tx.Body(w.digest[tx.Tenant()])
 			for tenant, digest := range w.digest {
@@ -159,6 +187,8 @@ func (w *twins) writes() map[string]func(store.Tx) error {
 		*r = 1
 	}
 	other := newRequest(w.request.CreatedAt)
+	key, webhook := w.key, w.webhook
+	key.Revision, webhook.Revision = 1, 1
 	return map[string]func(store.Tx) error{
 		"PutSession": func(tx store.Tx) error { return tx.PutSession(session) },
 		"EraseSession": func(tx store.Tx) error {
@@ -180,7 +210,16 @@ func (w *twins) writes() map[string]func(store.Tx) error {
 		"UseDecision":  func(tx store.Tx) error { return tx.UseDecision(w.decision.ID, "another", "operation") },
 		"PutOperation": func(tx store.Tx) error { return tx.PutOperation(operation) },
 		"PutDelivery":  func(tx store.Tx) error { return tx.PutDelivery(delivery) },
-		"PutInbound":   func(tx store.Tx) error { return tx.PutInbound(inbound) },
+		"PutKey": func(tx store.Tx) error {
+			key.RevokedAt = tx.Now()
+			return tx.PutKey(key)
+		},
+		"TouchKey":    func(tx store.Tx) error { return tx.TouchKey(w.key.ID, tx.Now()) },
+		"AddLogin":    func(tx store.Tx) error { return tx.AddLogin(newLogin(tx.Now())) },
+		"UseLogin":    func(tx store.Tx) error { return tx.UseLogin(w.hash(w.login.Hash, acme)) },
+		"PutWebhook":  func(tx store.Tx) error { return tx.PutWebhook(webhook) },
+		"DropWebhook": func(tx store.Tx) error { return tx.DropWebhook(w.webhook.ID) },
+		"PutInbound":  func(tx store.Tx) error { return tx.PutInbound(inbound) },
 		"AddReplay": func(tx store.Tx) error {
 			return tx.AddReplay(store.Replay{Scope: "scope", Key: "another", BodyHash: "hash", At: tx.Now()})
 		},

@@ -112,6 +112,31 @@ func (w *twins) systems() map[string]func(*bed) {
 			}
 			ofBoth(b, seen)
 		},
+		"KeyByHash": func(b *bed) {
+			for _, tenant := range both {
+				whose, key, err := b.system().KeyByHash(ctx, w.hash(w.key.Hash, tenant))
+				if err != nil || whose != tenant || key.Name != "of "+string(tenant) || key.ID != w.key.ID {
+					b.Errorf("the key of %s is %+v of %s (%v)", tenant, key, whose, err)
+				}
+			}
+		},
+		"LoginByHash": func(b *bed) {
+			for _, tenant := range both {
+				whose, login, err := b.system().LoginByHash(ctx, w.hash(w.login.Hash, tenant))
+				if err != nil || whose != tenant || login.Actor.Name != "of "+string(tenant) {
+					b.Errorf("the login of %s is %+v of %s (%v)", tenant, login, whose, err)
+				}
+			}
+		},
+		"LaggingWebhooks": func(b *bed) {
+			refs, err := b.system().LaggingWebhooks(ctx, 10)
+			noError(b, err)
+			var seen []holdshort.TenantID
+			for _, r := range refs {
+				seen = append(seen, r.Tenant)
+			}
+			ofBoth(b, seen)
+		},
 		"Prune": func(b *bed) {
 			untouched(b, []holdshort.TenantID{rival}, func() {
 				b.updateOf(acme, func(tx store.Tx) error {

@@ -36,6 +36,7 @@ func testLists(t *testing.T, d Driver) {
 	t.Run("runs newest first", func(t *testing.T) { testRunList(&bed{t, b.db}) })
 	t.Run("requests in three orders", func(t *testing.T) { testRequestList(&bed{t, b.db}) })
 	t.Run("messages oldest first", func(t *testing.T) { testMessageList(&bed{t, b.db}) })
+	t.Run("messages of another time", func(t *testing.T) { testMessageTimes(&bed{t, b.db}) })
 	t.Run("journal and operations of a run", func(t *testing.T) { testRunParts(&bed{t, b.db}) })
 }
 
@@ -222,6 +223,11 @@ func testMessageList(b *bed) {
 			b.Errorf("since, in pages of %d: got %v, want the pinned one and those after", limit, got)
 		}
 	}
+	for _, limit := range []int{1, 200} {
+		if got := walk(b, limit, pages(store.MessageQuery{Session: session.ID, Pinned: true}), id); !slices.Equal(got, want[2:3]) {
+			b.Errorf("pinned, in pages of %d: got %v", limit, got)
+		}
+	}
 	last := load(b, func(tx store.ReadTx) (store.Page[holdshort.Message], error) {
 		return tx.Messages(store.MessageQuery{Session: session.ID, Newest: true, Limit: 5})
 	})
@@ -234,6 +240,76 @@ func testMessageList(b *bed) {
 	}
 	if !slices.Equal(got, want[2:]) {
 		b.Errorf("the newest ten: got %v, want %v", got, want[2:])
+	}
+}
+
+// testMessageTimes: what was said elsewhere and stored later stands by its time, then by its number.
+func testMessageTimes(b *bed) {
+	session := newSession(birth)
+	minutes := []int{5, 6, 1, 1, 6, 3}
+	var want []string
+	b.update(func(tx store.Tx) error {
+		ids := make([]string, len(minutes))
+		for i, minute := range minutes {
+			m := newMessage(session.ID, int64(i+1), birth.Add(time.Duration(minute)*time.Minute))
+			m.Pinned, m.ExternalID = i == 3 || i == 1, fmt.Sprint("x", i)
+			ids[i] = string(m.ID)
+			if err := tx.PutMessage(m); err != nil {
+				return err
+			}
+		}
+		want = []string{ids[2], ids[3], ids[5], ids[0], ids[1], ids[4]} // by time, then by number
+		return nil
+	})
+	id := func(m holdshort.Message) string { return string(m.ID) }
+	for _, c := range []struct {
+		name  string
+		query store.MessageQuery
+		want  []string
+	}{
+		{"all", store.MessageQuery{}, want},
+		{"window with pinned", store.MessageQuery{Since: birth.Add(5 * time.Minute)}, []string{want[1], want[3], want[4], want[5]}},
+		{"pinned", store.MessageQuery{Pinned: true}, []string{want[1], want[4]}},
+		{"pinned in a window", store.MessageQuery{Pinned: true, Since: birth.Add(5 * time.Minute)}, want[4:5]},
+	} {
+		for _, limit := range []int{1, 2, 3, 200} {
+			c.query.Session = session.ID
+			got := walk(b, limit, func(tx store.ReadTx, cursor string, limit int) (store.Page[holdshort.Message], error) {
+				c.query.Cursor, c.query.Limit = cursor, limit
+				return tx.Messages(c.query)
+			}, id)
+			if !slices.Equal(got, c.want) {
+				b.Errorf("%s in pages of %d: got %v, want %v", c.name, limit, got, c.want)
+			}
+		}
+		var back []string
+		for cursor, more := "", true; more; more = cursor != "" {
+			page := load(b, func(tx store.ReadTx) (store.Page[holdshort.Message], error) {
+				q := c.query
+				q.Newest, q.Cursor, q.Limit = true, cursor, 2
+				return tx.Messages(q)
+			})
+			var ids []string
+			for _, m := range page.Items {
+				ids = append(ids, id(m))
+			}
+			back, cursor = append(ids, back...), page.Next
+		}
+		if !slices.Equal(back, c.want) {
+			b.Errorf("%s from the end: got %v, want %v", c.name, back, c.want)
+		}
+	}
+	for name, code := range map[string]holdshort.Code{"x3": "", "x9": holdshort.NotFound, "": holdshort.NotFound} {
+		err := b.store().View(b.Context(), acme, func(tx store.ReadTx) error {
+			m, err := tx.MessageNamed(session.ID, name)
+			if err == nil && m.ExternalID != name {
+				b.Errorf("asked for %s, got %+v", name, m)
+			}
+			return err
+		})
+		if holdshort.CodeOf(err) != code {
+			b.Errorf("%q: %v", name, err)
+		}
 	}
 }
 

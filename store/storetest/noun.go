@@ -44,7 +44,7 @@ func nouns() []noun {
 	return []noun{
 		verbs("session", func(s *holdshort.Session) { s.Mode = holdshort.ModeProxy },
 			store.Tx.PutSession, func(tx store.ReadTx, s holdshort.Session) (holdshort.Session, error) { return tx.Session(s.ID) }).
-			given("Revision").mutable("User", "Channel", "Address", "Agent", "Flow", "Language", "Mode", "ActiveRun", "Prompt", "Seq", "Data", "Metadata", "UpdatedAt", "EndedAt"),
+			given("Revision").mutable("User", "Channel", "Address", "Agent", "Flow", "Language", "Mode", "ActiveRun", "Prompt", "Seq", "Data", "Metadata", "TakenBy", "TakenAt", "UpdatedAt", "EndedAt"),
 		verbs("message", func(m *holdshort.Message) { m.Role = holdshort.RoleTool },
 			store.Tx.PutMessage, func(tx store.ReadTx, m holdshort.Message) (holdshort.Message, error) { return tx.Message(m.ID) }).
 			given("Revision").mutable("Role", "Type", "Parts", "RunID", "RequestID", "Pinned", "ModelVisible"),
@@ -59,7 +59,7 @@ func nouns() []noun {
 			given("Revision").mutable("RequestID", "Status", "Attempt", "Nonce", "Success", "Settled", "ResultHash", "ExternalIDs", "StartedAt", "Deadline", "ClosedAt"),
 		verbs("delivery", func(d *holdshort.Delivery) { d.Status = holdshort.DeliveryParked },
 			store.Tx.PutDelivery, func(tx store.ReadTx, d holdshort.Delivery) (holdshort.Delivery, error) { return tx.Delivery(d.ID) }).
-			given("Revision").mutable("Status", "Address", "RunID", "RequestID", "Body", "Attempt", "Lease", "DueAt", "SentAt", "LastError"),
+			given("Revision").mutable("Status", "Address", "RunID", "RequestID", "Body", "Attempt", "Lease", "DueAt", "SentAt", "LastError", "Log"),
 		verbs("inbound", func(*holdshort.Inbound) {},
 			store.Tx.PutInbound, func(tx store.ReadTx, in holdshort.Inbound) (holdshort.Inbound, error) {
 				return tx.Inbound(in.Channel, in.Address, in.Key)
@@ -74,6 +74,14 @@ func nouns() []noun {
 			store.Tx.AddJournal, func(tx store.ReadTx, e holdshort.JournalEntry) (holdshort.JournalEntry, error) {
 				return only(tx.Journal(e.RunID))
 			}),
+		verbs("key", func(*holdshort.Key) {},
+			store.Tx.PutKey, func(tx store.ReadTx, k holdshort.Key) (holdshort.Key, error) { return tx.Key(k.ID) }).
+			given("Revision").mutable("RevokedAt"),
+		verbs("login", func(*holdshort.Login) {},
+			store.Tx.AddLogin, func(tx store.ReadTx, l holdshort.Login) (holdshort.Login, error) { return tx.Login(l.Hash) }),
+		verbs("webhook", func(*holdshort.Webhook) {},
+			store.Tx.PutWebhook, func(tx store.ReadTx, w holdshort.Webhook) (holdshort.Webhook, error) { return tx.Webhook(w.ID) }).
+			given("Revision").mutable("URL", "Events", "Secrets", "Cursor", "Disabled", "CreatedBy", "UpdatedAt"),
 		verbs("replay", func(r *store.Replay) { r.Answer = []byte("not JSON \x00\xff <>&") },
 			store.Tx.AddReplay, func(tx store.ReadTx, r store.Replay) (store.Replay, error) { return tx.Replay(r.Scope, r.Key) }),
 	}
@@ -119,6 +127,21 @@ func newOperation(run holdshort.RunID, key string, at time.Time) holdshort.Opera
 func newDelivery(key string, at time.Time) holdshort.Delivery {
 	return holdshort.Delivery{ID: holdshort.NewDeliveryID(at), Key: key, Status: holdshort.DeliveryQueued, Channel: "chat", Address: "+49", Body: []byte(`{"text":"hello"}`),
 		DueAt: at, CreatedAt: at}
+}
+
+// newKey has a hash of its own: hashes are unique among all tenants.
+func newKey(at time.Time) holdshort.Key {
+	id := holdshort.NewKeyID(at)
+	return holdshort.Key{ID: id, Name: "till", Prefix: "hs_abcdef", Hash: "hash " + string(id), Roles: []string{"finance"}, CreatedBy: "ann", CreatedAt: at}
+}
+
+func newLogin(at time.Time) holdshort.Login {
+	return holdshort.Login{Hash: "hash " + holdshort.NewSalt(), Kind: holdshort.LoginLink, Actor: holdshort.Actor{ID: "ann", Kind: holdshort.Person}, CreatedAt: at, ExpiresAt: at.Add(time.Hour)}
+}
+
+func newWebhook(at time.Time) holdshort.Webhook {
+	return holdshort.Webhook{ID: holdshort.NewWebhookID(at), URL: "https://hooks.example.org/in", Events: []string{"hitl.*"}, Secrets: []holdshort.WebhookSecret{{Secret: "whsec_abc"}},
+		CreatedBy: "ann", CreatedAt: at, UpdatedAt: at}
 }
 
 func newInbound(key string, at time.Time) holdshort.Inbound {

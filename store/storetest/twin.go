@@ -25,6 +25,9 @@ type twins struct {
 	entry     holdshort.JournalEntry
 	replay    store.Replay
 	timer     holdshort.Timer
+	key       holdshort.Key
+	login     holdshort.Login
+	webhook   holdshort.Webhook
 	digest    map[holdshort.TenantID]string
 }
 
@@ -43,6 +46,7 @@ func newTwins(at time.Time) *twins {
 	w.entry = newEntry(w.run.ID, "step", at)
 	w.replay = store.Replay{Scope: "scope", Key: string(w.run.ID), BodyHash: "hash", Status: 200, At: at}
 	w.timer = holdshort.Timer{Kind: holdshort.TimerSleep, Subject: string(w.run.ID), DueAt: at}
+	w.key, w.login, w.webhook = newKey(at), newLogin(at), newWebhook(at)
 	return w
 }
 
@@ -58,13 +62,22 @@ func (w *twins) write(tx store.Tx) error {
 	session.User, message.Parts, run.Input, request.Question = mark, []holdshort.Part{{Type: "text", Text: mark}}, raw, mark
 	decision.Message, vote.Message, operation.ResultHash = mark, mark, mark
 	delivery.Body, inbound.Body, entry.Outcome, replay.Answer = raw, raw, raw, []byte(mark)
+	key, login, webhook := w.key, w.login, w.webhook
+	key.Name, login.Actor.Name, webhook.URL = mark, mark, "https://"+mark
+	key.Hash, login.Hash = w.hash(key.Hash, tx.Tenant()), w.hash(login.Hash, tx.Tenant())
 	digest, err := tx.AddBody(w.session.ID, w.run.ID, []byte(mark))
 	w.digest[tx.Tenant()] = digest
 	return firstError(err, tx.PutSession(session), tx.PutMessage(message), tx.PutRun(run), tx.PutRequest(request), tx.AddDecision(decision), tx.AddVote(vote),
 		tx.PutOperation(operation), tx.PutDelivery(delivery), tx.PutInbound(inbound), tx.AddJournal(entry), tx.AddReplay(replay), tx.SetTimer(w.timer), tx.AddCounter(string(w.run.ID), counted[tx.Tenant()]),
-		tx.UseDecision(w.decision.ID, "call", mark),
+		tx.UseDecision(w.decision.ID, "call", mark), tx.PutKey(key), tx.AddLogin(login), tx.PutWebhook(webhook),
 		tx.AddEvent(holdshort.Event{Type: "run.created", Run: run.ID, Session: session.ID, Actor: mark}),
+		tx.AddEvent(holdshort.Event{Type: "hitl.request.commented", Run: run.ID, Session: session.ID, Request: request.ID, Actor: mark}),
 		tx.AddEvent(holdshort.Event{Type: "access.denied", Actor: mark}))
+}
+
+// hash is the one thing that twins do not share: secrets are told apart before anybody knows the tenant.
+func (w *twins) hash(base string, tenant holdshort.TenantID) string {
+	return base + " " + string(tenant)
 }
 
 // dump is everything that the database has of a tenant, as text.

@@ -15,6 +15,7 @@ type decisionBody struct {
 	Calls        []holdshort.CallDecision `json:"calls,omitempty"`
 	Raw          string                   `json:"raw,omitempty"`
 	Channel      string                   `json:"channel,omitempty"`
+	ResolvedBy   string                   `json:"resolved_by,omitempty"`
 	SelfApproved bool                     `json:"self_approved,omitempty"`
 	Fingerprint  string                   `json:"fingerprint"`
 }
@@ -52,6 +53,7 @@ func (tx *Tx) scanDecision(scan func(...any) error) (d holdshort.Decision, id st
 	}
 	d.Action, d.Actor, d.Message, d.OptionIDs, d.Value, d.Calls = b.Action, b.Actor, b.Message, b.OptionIDs, b.Value, b.Calls
 	d.Raw, d.Channel, d.SelfApproved, d.Fingerprint = b.Raw, b.Channel, b.SelfApproved, b.Fingerprint
+	d.ResolvedBy = b.ResolvedBy
 	return d, id, nil
 }
 
@@ -70,7 +72,7 @@ func (tx *Tx) addDecision(d holdshort.Decision, vote bool, lost error) error {
 		return err
 	}
 	body, err := tx.encode("decision", id, decisionBody{Action: d.Action, Actor: d.Actor, Message: d.Message, OptionIDs: d.OptionIDs, Value: d.Value,
-		Calls: d.Calls, Raw: d.Raw, Channel: d.Channel, SelfApproved: d.SelfApproved, Fingerprint: d.Fingerprint})
+		Calls: d.Calls, Raw: d.Raw, Channel: d.Channel, ResolvedBy: d.ResolvedBy, SelfApproved: d.SelfApproved, Fingerprint: d.Fingerprint})
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/store"
 )
 
 type deliveryBody struct {
@@ -14,6 +15,13 @@ type deliveryBody struct {
 	Attempt   int                 `json:"attempt,omitempty"`
 	SentAt    int64               `json:"sent_at,omitempty"`
 	LastError string              `json:"last_error,omitempty"`
+	Log       []deliveryAttempt   `json:"log,omitempty"`
+}
+
+type deliveryAttempt struct {
+	At     int64  `json:"at"`
+	Status int    `json:"status,omitempty"`
+	Error  string `json:"error,omitempty"`
 }
 
 var insertDelivery, updateDelivery = puts("outbox",
@@ -36,6 +44,17 @@ func (tx *Tx) PendingDeliveries(session holdshort.SessionID) ([]holdshort.Delive
 	return all(tx, selectPending, []any{string(tx.tenant), string(session)}, tx.scanDelivery)
 }
 
+// Deliveries reads the keys that begin with a prefix by their index: from the prefix to where its last character is one higher.
+func (tx *Tx) Deliveries(q store.DeliveryQuery) (store.Page[holdshort.Delivery], error) {
+	if q.Prefix == "" || q.Prefix[len(q.Prefix)-1] >= 0x7e {
+		return store.Page[holdshort.Delivery]{}, &holdshort.Error{Code: holdshort.Invalid, Field: "prefix", Message: "deliveries are listed by the beginning of their keys", Hint: "end it with a colon"}
+	}
+	last := len(q.Prefix) - 1
+	l := list("outbox", deliveryColumns).where("tenant = ?", string(tx.tenant)).where("key >= ?", q.Prefix).where("key < ?", q.Prefix[:last]+string(q.Prefix[last]+1))
+	l.keyset(q.Cursor, true, "key")
+	return page(tx, l, q.Limit, tx.scanDelivery, func(d holdshort.Delivery) []any { return []any{d.Key} })
+}
+
 func (tx *Tx) scanDelivery(scan func(...any) error) (d holdshort.Delivery, id string, err error) {
 	var ordered, due, until, created int64
 	var body []byte
@@ -52,6 +71,9 @@ func (tx *Tx) scanDelivery(scan func(...any) error) (d holdshort.Delivery, id st
 		return d, id, err
 	}
 	d.Address, d.RunID, d.RequestID, d.Body, d.Attempt, d.SentAt, d.LastError = b.Address, b.Run, b.Request, b.Body, b.Attempt, fromMicros(b.SentAt), b.LastError
+	for _, a := range b.Log {
+		d.Log = append(d.Log, holdshort.Attempt{At: fromMicros(a.At), Status: a.Status, Error: a.Error})
+	}
 	return d, id, nil
 }
 
@@ -63,8 +85,11 @@ func (tx *Tx) PutDelivery(d holdshort.Delivery) error {
 	if err := tx.texts("delivery", string(d.SessionID), d.Lease.Owner); err != nil {
 		return err
 	}
-	body, err := tx.encode("delivery", id, deliveryBody{Address: d.Address, Run: d.RunID, Request: d.RequestID, Body: d.Body, Attempt: d.Attempt,
-		SentAt: micros(d.SentAt), LastError: d.LastError})
+	b := deliveryBody{Address: d.Address, Run: d.RunID, Request: d.RequestID, Body: d.Body, Attempt: d.Attempt, SentAt: micros(d.SentAt), LastError: d.LastError}
+	for _, a := range d.Log {
+		b.Log = append(b.Log, deliveryAttempt{At: micros(a.At), Status: a.Status, Error: a.Error})
+	}
+	body, err := tx.encode("delivery", id, b)
 	if err != nil {
 		return err
 	}

@@ -17,11 +17,12 @@ const eventColumns = `COALESCE(pos, 0), tenant, id, type, stream, seq, prev, at,
 var (
 	insertEvent = inserts("events", []string{"tenant", "id", "type", "stream", "seq", "prev", "at", "session_id", "request_id", "trace", "flow", "actor", "channel",
 		"code", "data"}, "", "", "")
-	selectHead = point(`SELECT ` + eventColumns + ` FROM events WHERE tenant = ? AND stream = ? ORDER BY seq DESC LIMIT 1`)
-	lockStream = different(`SELECT 1 WHERE ? = ''`, `SELECT pg_advisory_xact_lock(hashtextextended(?, 0))`)
-	selectMeta = statement(`SELECT value FROM meta WHERE name = ?`)
-	insertBody = inserts("bodies", []string{"tenant", "digest", "session_id", "run_id", "salt", "body"}, "", "", "")
-	selectBody = statement(`SELECT digest, body FROM bodies WHERE tenant = ? AND digest = ?`)
+	selectHead     = point(`SELECT ` + eventColumns + ` FROM events WHERE tenant = ? AND stream = ? ORDER BY seq DESC LIMIT 1`)
+	lockStream     = different(`SELECT 1 WHERE ? = ''`, `SELECT pg_advisory_xact_lock(hashtextextended(?, 0))`)
+	selectPosition = statement(`SELECT COALESCE(MAX(pos), 0) FROM events WHERE tenant = ?`)
+	selectMeta     = statement(`SELECT value FROM meta WHERE name = ?`)
+	insertBody     = inserts("bodies", []string{"tenant", "digest", "session_id", "run_id", "salt", "body"}, "", "", "")
+	selectBody     = statement(`SELECT digest, body FROM bodies WHERE tenant = ? AND digest = ?`)
 )
 
 // head is the end of a stream.
@@ -242,6 +243,11 @@ func (tx *Tx) Events(q store.EventQuery) (store.Events, error) {
 		return nil
 	})
 	return out, err
+}
+
+func (tx *Tx) Position() (last int64, err error) {
+	err = tx.query(selectPosition, []any{string(tx.tenant)}, func(scan func(...any) error) error { return scan(&last) })
+	return last, err
 }
 
 func (tx *Tx) AddBody(session holdshort.SessionID, run holdshort.RunID, body []byte) (string, error) {

@@ -134,7 +134,7 @@ func encodeCursor(list string, values []any) string {
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// decodeCursor takes only what encodeCursor gave for the same list: ids are text, everything else is a number.
+// decodeCursor takes only what encodeCursor gave for the same list: ids and keys are text, everything else is a number.
 func decodeCursor(list, cursor string, columns []string) ([]any, error) {
 	bad := &holdshort.Error{Code: holdshort.Invalid, Field: "cursor", Message: "the cursor is not one of this list", Hint: "take next_cursor as it was given, or start without one"}
 	raw, err := base64.RawURLEncoding.DecodeString(cursor)
@@ -149,7 +149,7 @@ func decodeCursor(list, cursor string, columns []string) ([]any, error) {
 	}
 	values = values[1:]
 	for i, v := range values {
-		if columns[i] == "id" {
+		if columns[i] == "id" || columns[i] == "key" {
 			if text, ok := v.(string); !ok || texts("cursor", text) != nil {
 				return nil, bad
 			}

@@ -13,6 +13,7 @@ type messageBody struct {
 	Parts        []holdshort.Part    `json:"parts,omitempty"`
 	Run          holdshort.RunID     `json:"run,omitempty"`
 	Request      holdshort.RequestID `json:"request,omitempty"`
+	Author       string              `json:"author,omitempty"`
 	ModelVisible bool                `json:"model_visible,omitempty"`
 }
 
@@ -38,6 +39,7 @@ func (tx *Tx) scanMessage(scan func(...any) error) (m holdshort.Message, id stri
 		return m, id, err
 	}
 	m.Role, m.Type, m.Parts, m.RunID, m.RequestID, m.ModelVisible = b.Role, b.Type, b.Parts, b.Run, b.Request, b.ModelVisible
+	m.Author = b.Author
 	return m, id, nil
 }
 
@@ -49,7 +51,7 @@ func (tx *Tx) PutMessage(m holdshort.Message) error {
 	if err := tx.texts("message", m.ExternalID); err != nil {
 		return err
 	}
-	body, err := tx.encode("message", id, messageBody{Role: m.Role, Type: m.Type, Parts: m.Parts, Run: m.RunID, Request: m.RequestID, ModelVisible: m.ModelVisible})
+	body, err := tx.encode("message", id, messageBody{Role: m.Role, Type: m.Type, Parts: m.Parts, Run: m.RunID, Request: m.RequestID, Author: m.Author, ModelVisible: m.ModelVisible})
 	if err != nil {
 		return err
 	}
@@ -57,18 +59,65 @@ func (tx *Tx) PutMessage(m holdshort.Message) error {
 		[]any{string(m.SessionID), m.Seq, m.ExternalID, micros(m.CreatedAt)})
 }
 
+var selectMessageNamed = point(`SELECT ` + messageColumns + ` FROM messages WHERE tenant = ? AND session_id = ? AND external_id = ? AND external_id <> ''`)
+
+func (tx *Tx) MessageNamed(session holdshort.SessionID, externalID string) (holdshort.Message, error) {
+	return first(tx, selectMessageNamed, []any{string(tx.tenant), string(session), externalID}, "message", externalID, tx.scanMessage)
+}
+
+// Messages reads a window as two lists, each by an index of its own: what is pinned and older than the window, and the window itself.
 func (tx *Tx) Messages(q store.MessageQuery) (store.Page[holdshort.Message], error) {
-	l := list("messages", messageColumns).where("tenant = ?", string(tx.tenant)).where("session_id = ?", string(q.Session))
+	parts := []*listing{tx.messageList(q)}
+	if q.Pinned {
+		parts[0].where("pinned = 1")
+	}
 	if !q.Since.IsZero() {
-		l.where("(pinned = 1 OR created_at >= ?)", micros(q.Since))
+		if q.Pinned {
+			parts[0].where("created_at >= ?", micros(q.Since))
+		} else {
+			older := tx.messageList(q).where("pinned = 1").where("created_at < ?", micros(q.Since))
+			parts = []*listing{older, parts[0].where("created_at >= ?", micros(q.Since))}
+		}
 	}
-	position := func(m holdshort.Message) []any { return []any{m.Seq} }
-	if !q.Newest {
-		l.keyset(q.Cursor, false, "seq")
-		return page(tx, l, q.Limit, tx.scanMessage, position)
+	if q.Newest {
+		slices.Reverse(parts)
 	}
-	l.keyset(q.Cursor, true, "seq")
-	out, err := page(tx, l, q.Limit, tx.scanMessage, position)
-	slices.Reverse(out.Items)
+	out, err := pageOf(tx, parts, q.Limit, tx.scanMessage, messagePosition)
+	if q.Newest {
+		slices.Reverse(out.Items)
+	}
 	return out, err
+}
+
+func messagePosition(m holdshort.Message) []any { return []any{micros(m.CreatedAt), m.Seq} }
+
+func (tx *Tx) messageList(q store.MessageQuery) *listing {
+	l := list("messages", messageColumns).where("tenant = ?", string(tx.tenant)).where("session_id = ?", string(q.Session))
+	l.keyset(q.Cursor, q.Newest, "created_at", "seq")
+	return l
+}
+
+// pageOf fills one page from lists that follow one another in the same order.
+func pageOf[T any](tx *Tx, parts []*listing, limit int, scanRow func(func(...any) error) (T, string, error), position func(T) []any) (out store.Page[T], err error) {
+	if limit <= 0 || limit > store.MaxPage {
+		limit = store.MaxPage
+	}
+	for _, l := range parts {
+		room := limit - len(out.Items) - len(out.Corrupt)
+		got, err := page(tx, l, max(room, 1), scanRow, position)
+		if err != nil {
+			return out, err
+		}
+		if room == 0 {
+			if len(got.Items)+len(got.Corrupt) > 0 && len(out.Items) > 0 { // the page is full, and something follows
+				out.Next = encodeCursor(l.name, position(out.Items[len(out.Items)-1]))
+			}
+			return out, nil
+		}
+		out.Items, out.Corrupt, out.Next = append(out.Items, got.Items...), append(out.Corrupt, got.Corrupt...), got.Next
+		if out.Next != "" {
+			return out, nil
+		}
+	}
+	return out, nil
 }

@@ -70,7 +70,7 @@ func (db *DB) Prune(ctx context.Context, keep store.Retention) (store.Pruned, er
 	for _, step := range []struct {
 		age   time.Duration
 		prune func(conn Conn, now, before time.Time, limit int, out *store.Pruned) error
-	}{{keep.Journals, pruneJournals}, {keep.Journals, pruneMessages}, {keep.Records, pruneRecords}, {keep.Records, pruneGate}, {keep.Records, pruneInbounds}, {keep.Replays, pruneReplays},
+	}{{keep.Journals, pruneJournals}, {keep.Journals, pruneMessages}, {keep.Records, pruneRecords}, {keep.Records, pruneGate}, {keep.Records, pruneInbounds}, {keep.Replays, pruneReplays}, {keep.Replays, pruneLogins},
 		{keep.Deliveries, pruneDeliveries}, {keep.Events, db.pruneEvents}} {
 		if step.age <= 0 {
 			continue
@@ -219,6 +219,10 @@ func pruneInbounds(conn Conn, _, before time.Time, limit int, out *store.Pruned)
 
 func pruneReplays(conn Conn, _, before time.Time, limit int, out *store.Pruned) error {
 	return pruneRows(conn, oldReplays, pruneReplay, 3, 1, before, limit, &out.Replays)
+}
+
+func pruneLogins(conn Conn, _, before time.Time, limit int, out *store.Pruned) error {
+	return pruneRows(conn, oldLogins, pruneLogin, 2, 1, before, limit, &out.Logins)
 }
 
 func pruneDeliveries(conn Conn, _, before time.Time, limit int, out *store.Pruned) error {

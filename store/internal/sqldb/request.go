@@ -42,6 +42,7 @@ type requestFixed struct {
 	ValidFor      time.Duration           `json:"valid_for,omitempty"`
 	OnTimeout     holdshort.OnTimeout     `json:"on_timeout,omitempty"`
 	OnReject      holdshort.OnReject      `json:"on_reject,omitempty"`
+	Callback      string                  `json:"callback,omitempty"`
 }
 
 // storedAction is an action that does not turn missing arguments into null.
@@ -125,7 +126,7 @@ func (tx *Tx) scanRequest(scan func(...any) error) (r holdshort.Request, id stri
 		r.Actions = append(r.Actions, holdshort.Action(a))
 	}
 	r.Audience, r.Requester, r.Language, r.Context, r.QueueUntil = f.Audience, f.Requester, f.Language, f.Context, fromMicros(f.QueueUntil)
-	r.Prompt, r.TakeCancel = f.Prompt, f.TakeCancel
+	r.Prompt, r.TakeCancel, r.CallbackURL = f.Prompt, f.TakeCancel, f.Callback
 	r.ExpiresIn, r.ValidFor, r.OnTimeout, r.OnReject = f.ExpiresIn, f.ValidFor, f.OnTimeout, f.OnReject
 	r.Outcome, r.Reasks, r.AskedAt, r.ExpiresAt, r.CancelReason = b.Outcome, b.Reasks, fromMicros(b.AskedAt), fromMicros(b.ExpiresAt), b.CancelReason
 	return r, id, nil
@@ -165,7 +166,7 @@ func (tx *Tx) PutRequest(r holdshort.Request) error {
 			PolicyVersion: r.PolicyVersion, Rule: r.Rule, Trace: r.TraceID, FlowVersion: r.FlowVersion, ReturnTo: r.ReturnTo, Question: r.Question,
 			Expected: r.ExpectedInput, Options: r.Options, Schema: r.Schema, Actions: actions, Allowed: r.Allowed, Fingerprint: r.Fingerprint, Salt: r.Salt,
 			Audience: r.Audience, Requester: r.Requester, Language: r.Language, Context: r.Context, QueueUntil: micros(r.QueueUntil), ExpiresIn: r.ExpiresIn, Prompt: r.Prompt, TakeCancel: r.TakeCancel,
-			ValidFor: r.ValidFor, OnTimeout: r.OnTimeout, OnReject: r.OnReject})
+			ValidFor: r.ValidFor, OnTimeout: r.OnTimeout, OnReject: r.OnReject, Callback: r.CallbackURL})
 		if err != nil {
 			return err
 		}

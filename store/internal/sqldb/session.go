@@ -14,6 +14,8 @@ type sessionBody struct {
 	ActiveRun holdshort.RunID     `json:"active_run,omitempty"`
 	Prompt    holdshort.RequestID `json:"prompt,omitempty"`
 	Seq       int64               `json:"seq,omitempty"`
+	TakenBy   string              `json:"taken_by,omitempty"`
+	TakenAt   int64               `json:"taken_at,omitempty"`
 	Data      json.RawMessage     `json:"data,omitempty"`
 	Metadata  json.RawMessage     `json:"metadata,omitempty"`
 }
@@ -51,6 +53,7 @@ func (tx *Tx) scanSession(scan func(...any) error) (s holdshort.Session, id stri
 		return s, id, err
 	}
 	s.User, s.Agent, s.Flow, s.Language, s.ActiveRun, s.Prompt, s.Seq, s.Data, s.Metadata = b.User, b.Agent, b.Flow, b.Language, b.ActiveRun, b.Prompt, b.Seq, b.Data, b.Metadata
+	s.TakenBy, s.TakenAt = b.TakenBy, fromMicros(b.TakenAt)
 	return s, id, nil
 }
 
@@ -63,7 +66,7 @@ func (tx *Tx) PutSession(s holdshort.Session) error {
 		return err
 	}
 	body, err := tx.encode("session", id, sessionBody{User: s.User, Agent: s.Agent, Flow: s.Flow, Language: s.Language, ActiveRun: s.ActiveRun, Prompt: s.Prompt,
-		Seq: s.Seq, Data: s.Data, Metadata: s.Metadata})
+		Seq: s.Seq, TakenBy: s.TakenBy, TakenAt: micros(s.TakenAt), Data: s.Data, Metadata: s.Metadata})
 	if err != nil {
 		return err
 	}

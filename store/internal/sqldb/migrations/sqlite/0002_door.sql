@@ -1,0 +1,39 @@
+-- Who may call, where a person is logged in, and where events go. Secrets and tokens are not here: only their SHA-256, in hexadecimal.
+CREATE TABLE keys (
+  tenant       TEXT NOT NULL,
+  id           TEXT NOT NULL,
+  revision     INTEGER NOT NULL,
+  hash         TEXT NOT NULL,
+  created_at   INTEGER NOT NULL,
+  expires_at   INTEGER NOT NULL,
+  last_used_at INTEGER NOT NULL,
+  revoked_at   INTEGER NOT NULL,
+  body         BLOB NOT NULL, -- written once
+  PRIMARY KEY (tenant, id)
+) STRICT;
+CREATE UNIQUE INDEX keys_hash ON keys (hash);
+
+CREATE TABLE logins (
+  tenant     TEXT NOT NULL,
+  hash       TEXT NOT NULL,
+  kind       TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  used_at    INTEGER NOT NULL,
+  body       BLOB NOT NULL,
+  PRIMARY KEY (tenant, hash)
+) STRICT;
+CREATE UNIQUE INDEX logins_hash ON logins (hash);
+CREATE INDEX logins_age ON logins (expires_at);
+
+CREATE TABLE webhooks (
+  tenant     TEXT NOT NULL,
+  id         TEXT NOT NULL,
+  revision   INTEGER NOT NULL,
+  disabled   TEXT NOT NULL, -- why, '' for one that is on
+  read_to    INTEGER NOT NULL, -- position of the last event that was looked at
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  body       BLOB NOT NULL,
+  PRIMARY KEY (tenant, id)
+) STRICT;
