@@ -2,9 +2,11 @@ package engine
 
 import (
 	"context"
+	"math/rand/v2"
 	"time"
 
 	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/store"
 )
 
 // Ended is what most wait for: the run is over.
@@ -20,7 +22,8 @@ func (e *Engine) AwaitRun(ctx context.Context, tenant holdshort.TenantID, id hol
 	if run, ok := e.awaitHere(ctx, tenant, id); ok && enough(run) {
 		return run, nil
 	}
-	return await(ctx, e, runTopic(id), func(ctx context.Context) (holdshort.Run, error) { return e.RunByID(ctx, tenant, id) }, enough)
+	return await(ctx, e, runTopic(id), func(ctx context.Context) (holdshort.Run, error) { return e.RunByID(ctx, tenant, id) }, enough,
+		func(holdshort.Run) time.Duration { return 0 })
 }
 
 // awaitHere waits for a run that is executed on this node: nobody need look into the store to see how that ends.
@@ -45,12 +48,30 @@ func (e *Engine) awaitHere(ctx context.Context, tenant holdshort.TenantID, id ho
 // AwaitRequest waits until the request is no longer open: past its time it reads as expired, swept or not. When ctx ends first it gives the
 // request as it stood, with ctx's error.
 func (e *Engine) AwaitRequest(ctx context.Context, tenant holdshort.TenantID, id holdshort.RequestID) (holdshort.Request, error) {
-	return await(ctx, e, requestTopic(id), func(ctx context.Context) (holdshort.Request, error) { return e.RequestByID(ctx, tenant, id) },
-		func(r holdshort.Request) bool { return r.Status != holdshort.RequestOpen })
+	type dated struct {
+		req  holdshort.Request
+		left time.Duration // until it expires; 0: it does not
+	}
+	got, err := await(ctx, e, requestTopic(id), func(ctx context.Context) (dated, error) {
+		return view(ctx, e, tenant, func(tx store.ReadTx) (dated, error) {
+			req, err := tx.Request(id)
+			d := dated{req: readAt(req, tx.Now())}
+			if due := req.Due(); !due.IsZero() {
+				d.left = max(due.Sub(tx.Now()), time.Millisecond)
+			}
+			return d, err
+		})
+	}, func(d dated) bool { return d.req.Status != holdshort.RequestOpen }, func(d dated) time.Duration { return d.left })
+	return got.req, err
 }
 
-// await subscribes first and looks then, so that nothing is missed in between. A hint may be lost: it looks again after a while anyway.
-func await[T any](ctx context.Context, e *Engine, topic string, look func(context.Context) (T, error), enough func(T) bool) (T, error) {
+// lookAgain is how long somebody who waits goes without looking when nothing rings. Hints are what they wait for; that one is lost is rare,
+// and a thousand who wait must not read the store a thousand times a second, nor all at once.
+func lookAgain() time.Duration { return 5*time.Second + rand.N(5*time.Second) }
+
+// await subscribes first and looks then, so that nothing is missed in between. A hint may be lost: it looks again after a while anyway, and
+// when what it saw last changes by itself (turns; 0: it does not).
+func await[T any](ctx context.Context, e *Engine, topic string, look func(context.Context) (T, error), enough func(T) bool, turns func(T) time.Duration) (T, error) {
 	hints, end := e.store.Wake().Subscribe(topic)
 	defer end()
 	looking := context.WithoutCancel(ctx) // the first look: also who cannot wait at all is told what stands
@@ -64,7 +85,11 @@ func await[T any](ctx context.Context, e *Engine, topic string, look func(contex
 			return v, err
 		}
 		stood, looking = v, ctx
-		if err := pauseFor(ctx, hints, time.Second); err != nil {
+		pause := lookAgain()
+		if left := turns(v); left > 0 {
+			pause = min(pause, left)
+		}
+		if err := pauseFor(ctx, hints, pause); err != nil {
 			return stood, err
 		}
 	}

@@ -15,16 +15,19 @@ import (
 // twice, so everything that it hands out hangs on the change.
 type change struct {
 	store.Tx
-	e      *Engine
-	now    time.Time
-	topics []string // rung after the commit
-	taken  []claimed
-	logs   []func()
-	added  []holdshort.JournalEntry
-	known  *known
-	chats  map[holdshort.SessionID]*chat // sessions that it touches: read once, written once, at its end
-	batch  bool                          // a flow's own facts of the same commit follow: an ending is told after them
-	later  func() error                  // the event that closes the transaction's story
+	e       *Engine
+	now     time.Time
+	topics  []string // rung after the commit
+	taken   []claimed
+	logs    []func()
+	told    observed // what the observer is told after the commit
+	added   []holdshort.JournalEntry
+	known   *known
+	decided *holdshort.Decision           // the last that it added
+	chats   map[holdshort.SessionID]*chat // sessions that it touches: read once, written once, at its end
+	replied holdshort.RequestID           // a message of its session is the decision: it stands in the history as that
+	batch   bool                          // a flow's own facts of the same commit follow: an ending is told after them
+	later   func() error                  // the event that closes the transaction's story
 }
 
 // claimed is a run that this node took in a transaction; it is executed after the commit.
@@ -39,14 +42,26 @@ const maxConflicts = 10
 // update runs a use case in one transaction, and again if somebody else wrote one of its rows first. Nothing is rung, logged or executed
 // before the commit.
 func (e *Engine) update(ctx context.Context, tenant holdshort.TenantID, fn func(*change) error, rows ...store.Row) error {
+	key := takeOnce(ctx)
+	if key != nil && len(rows) > 0 { // who names nothing shares nothing
+		rows = append(slices.Clip(rows), key.row())
+	}
 	for attempt := 1; ; attempt++ {
 		var c *change
 		var own error
 		err := e.store.Update(ctx, tenant, func(tx store.Tx) error {
 			c = &change{Tx: tx, e: e, now: tx.Now()}
 			e.clock.saw(c.now)
+			if key != nil {
+				if own = e.replayed(c, key); own != nil {
+					return own
+				}
+			}
 			if own = fn(c); own == nil {
 				own = c.closeChats()
+			}
+			if own == nil && key != nil {
+				own = c.remember(key)
 			}
 			return own
 		}, rows...)
@@ -64,6 +79,7 @@ func (e *Engine) update(ctx context.Context, tenant holdshort.TenantID, fn func(
 }
 
 func (c *change) committed(tenant holdshort.TenantID) {
+	c.told.tell(c.e.config.Observer)
 	for _, log := range c.logs {
 		log()
 	}
@@ -116,6 +132,7 @@ func (c *change) event(name string, run *holdshort.Run, req *holdshort.Request, 
 		e.Data = raw
 	}
 	c.ring("events")
+	c.told.facts = append(c.told.facts, e)
 	return c.AddEvent(e)
 }
 

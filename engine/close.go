@@ -20,6 +20,10 @@ func (c *change) shut(run *holdshort.Run, was, now holdshort.Request, event, act
 		run.Open--
 	}
 	c.ring(requestTopic(now.ID))
+	if err := c.callback(now, event); err != nil {
+		return err
+	}
+	c.told.closed = append(c.told.closed, now)
 	return c.event(event, run, &now, actor, code, data)
 }
 

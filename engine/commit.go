@@ -51,6 +51,9 @@ func (s *slice) commit(ctx context.Context, final func(c *change, run *holdshort
 	s.mu.Lock()
 	batch, base, fresh := s.pending.cut(), s.run, s.fresh
 	s.mu.Unlock()
+	if fresh {
+		ctx = s.key.into(ctx)
+	}
 	var run holdshort.Run
 	look := false // the first look is at what we stored last: if nobody wrote it since, it needs no reading
 	err := s.e.update(ctx, s.tenant, func(c *change) (err error) {
@@ -76,6 +79,9 @@ func (s *slice) commit(ctx context.Context, final func(c *change, run *holdshort
 		if errors.Is(err, holdshort.LeaseLost) {
 			s.quit(errLeaseLost)
 		}
+		if isReplayed(err) { // another call under the same key started it: nothing of this one stays
+			s.quit(err)
+		}
 		return err
 	}
 	run.Revision++
@@ -89,7 +95,7 @@ func (s *slice) commit(ctx context.Context, final func(c *change, run *holdshort
 
 func (s *slice) rows(run holdshort.Run, batch pending) []store.Row {
 	rows := []store.Row{store.RunRow(s.id)}
-	if run.SessionID != "" && batch.speaks() {
+	if run.SessionID != "" && (run.Revision == 0 || batch.speaks()) {
 		rows = append(rows, store.SessionRow(run.SessionID))
 	}
 	return rows
@@ -97,6 +103,9 @@ func (s *slice) rows(run holdshort.Run, batch pending) []store.Row {
 
 func (s *slice) write(c *change, run *holdshort.Run, batch pending, fresh bool, final func(*change, *holdshort.Run) error) error {
 	if fresh {
+		if err := c.activate(run); err != nil {
+			return err
+		}
 		if err := c.event("run.created", run, nil, starter(*run), "", nil); err != nil {
 			return err
 		}

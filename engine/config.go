@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"log/slog"
 	"os"
 	"strconv"
@@ -41,8 +42,23 @@ type Config struct {
 	Limits Limits
 	// Retention. Default: journals and messages 30 days, records 90 days, replays 7 days, deliveries 30 days, events for ever.
 	Retention *store.Retention
+	// Redact takes what is personal out of messages: before they are stored, shown, or sent to a model. It gives the parts that may go on. One
+	// that panics or gives an error has the parts withheld. Default: nothing is taken out.
+	Redact func(ctx context.Context, r Redaction) ([]holdshort.Part, error)
+	// History says how much of what was said counts.
+	History HistoryConfig
+	// Observer is told what happens, for metrics and traces. Default: nobody.
+	Observer Observer
 	// Logger. Default: slog.Default().
 	Logger *slog.Logger
+}
+
+// HistoryConfig says how much of a session's messages counts. Zero fields have the defaults.
+type HistoryConfig struct {
+	// Window is how far back a history goes that names none, and that of a run counts from its start. Default: one hour.
+	Window time.Duration
+	// Last is how many messages a model gets, besides the pinned ones. Default: 100.
+	Last int
 }
 
 // Limits cap what one party can take. Zero fields have the defaults.
@@ -79,6 +95,8 @@ func (c Config) withDefaults() Config {
 	c.Lease = or(c.Lease, 30*time.Second)
 	c.Grace = or(c.Grace, 20*time.Millisecond)
 	c.Drain = or(c.Drain, 10*time.Second)
+	c.History.Window = or(c.History.Window, time.Hour)
+	c.History.Last = or(c.History.Last, 100)
 	c.Limits.Pauses = or(c.Limits.Pauses, 1000)
 	c.Limits.OpenRequests = or(c.Limits.OpenRequests, 100)
 	c.Limits.Claims = or(c.Limits.Claims, 5)
@@ -90,6 +108,9 @@ func (c Config) withDefaults() Config {
 	if c.Retention == nil {
 		const day = 24 * time.Hour
 		c.Retention = &store.Retention{Journals: 30 * day, Records: 90 * day, Replays: 7 * day, Deliveries: 30 * day, Limit: 500}
+	}
+	if c.Observer == nil {
+		c.Observer = unobserved{}
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()

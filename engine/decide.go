@@ -22,6 +22,9 @@ type DecideInput struct {
 	Fingerprint string                   // of what the person saw; checked when it is there
 	Raw         string                   // the text that was read, if there was one
 	Channel     string
+	ResolvedBy  string // a label for people
+	// CancelOnReject cancels the run if this rejects the calls of an agent and their rule asked for nothing else: the habit of some callers.
+	CancelOnReject bool
 }
 
 // Decided is what became of it. A refusal because the request is closed comes with the standing decision too.
@@ -151,7 +154,7 @@ func (c *change) decide(in DecideInput, slot *slot, out *Decided) error {
 		return err
 	}
 	d := holdshort.Decision{RequestID: req.ID, Action: in.Action, Actor: in.Actor, Message: in.Message, OptionIDs: in.OptionIDs, Value: in.Value, Calls: in.Calls,
-		Raw: in.Raw, Channel: in.Channel, SelfApproved: ownRequest(in.Actor, req), Fingerprint: in.Fingerprint, At: c.now}
+		Raw: in.Raw, Channel: in.Channel, ResolvedBy: in.ResolvedBy, SelfApproved: ownRequest(in.Actor, req), Fingerprint: in.Fingerprint, At: c.now}
 	d = withArgs(d, req, in.Args)
 	closed, err := req.Decide(d, c.now)
 	if err != nil {
@@ -172,9 +175,14 @@ func (c *change) decide(in DecideInput, slot *slot, out *Decided) error {
 	}
 	d.Fingerprint = req.Fingerprint
 	if next == nil {
-		if more, err := c.gather(req, run, d, out); err != nil || more {
+		if more, err := c.gather(req, run, d, out); err != nil {
 			return err
+		} else if more {
+			return c.noteVote(req, d)
 		}
+	}
+	if in.CancelOnReject && closed.OnReject == holdshort.RejectContinue {
+		closed.OnReject = holdshort.RejectCancel
 	}
 	return c.resolve(req, closed, d, run, next, slot, out)
 }
@@ -260,6 +268,9 @@ func (c *change) resolve(req, closed holdshort.Request, d holdshort.Decision, ru
 		return err
 	}
 	if err := c.alsoDecided(run, closed, d); err != nil {
+		return err
+	}
+	if err := c.noteDecision(closed, d, c.replied == req.ID); err != nil {
 		return err
 	}
 	out.Request, out.Decision = closed, &d

@@ -42,3 +42,8 @@ func (e *Engine) denied(ctx context.Context, tenant holdshort.TenantID, actor ho
 		e.log.Error("record a refusal", "actor", actor.ID, "action", action, "error", err)
 	}
 }
+
+// Denied leaves the event of a refusal that a door made before the kernel was asked.
+func (e *Engine) Denied(ctx context.Context, tenant holdshort.TenantID, actor holdshort.Actor, action string) {
+	e.denied(ctx, tenant, actor, action, holdshort.Request{})
+}

@@ -36,6 +36,8 @@ type Engine struct {
 	started  atomic.Bool
 	nextDue  atomic.Int64 // when the timers loop looks again, in microseconds
 	denials  denials
+	starts   starts
+	opened   opened
 	clock    clock
 	memory   memory
 	unrouted unrouted
@@ -43,6 +45,8 @@ type Engine struct {
 	sealed   time.Time
 	seat     holdshort.Lease // of the sequencer
 	seated   time.Time
+	feeder   holdshort.Lease // of whoever hands events to webhooks
+	fedAt    time.Time
 
 	mu      sync.Mutex
 	running map[runKey]*slice
@@ -80,6 +84,11 @@ func New(s store.Store, config Config) (*Engine, error) {
 	for _, f := range config.Flows {
 		if err := e.addFlow(f); err != nil {
 			return nil, err
+		}
+	}
+	for _, s := range config.Senders {
+		if a, ok := s.(Attached); ok {
+			a.Attach(e)
 		}
 	}
 	return e, nil

@@ -30,6 +30,7 @@ type AskInput struct {
 	Session       holdshort.SessionID
 	Actor         holdshort.Actor // the key that raises it, and the only one that claims it
 	ForUser       string          // default: whom the key speaks for, or the session's user
+	CallbackURL   string          `json:",omitempty"` // is told when the request closes
 }
 
 // AskAction is one call that the raiser wants to make once it is approved.
@@ -222,6 +223,9 @@ func (c *change) resolveAtOnce(req holdshort.Request, v policy.Verdict, out *Ask
 	c.e.places.put(c.Tenant(), closed, nil)
 	c.ring(requestTopic(closed.ID))
 	out.Request, out.Decision = closed, &d
+	if err := c.callback(closed, "hitl.request.decided"); err != nil {
+		return err
+	}
 	return c.event("hitl.request.decided", nil, &closed, d.Actor.ID, holdshort.Code(d.Action), map[string]string{"decision": string(d.ID), "raised_by": clip(req.Requester.RaisedBy)})
 }
 

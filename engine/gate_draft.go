@@ -35,7 +35,7 @@ func (in AskInput) draft(e *Engine) (holdshort.Request, error) {
 	if ok, _ := policy.Can(policy.Raise, in.Actor, policy.Resource{Requester: holdshort.Requester{RaisedBy: in.Actor.ID}}); !ok {
 		return r, wrongAsk(holdshort.Forbidden, "", "nobody knows who raises it", "authenticate first")
 	}
-	for _, check := range []func(*Engine, *holdshort.Request) error{in.checkKind, in.checkTexts, in.checkActions, in.checkForm, in.checkTime, in.checkAudience} {
+	for _, check := range []func(*Engine, *holdshort.Request) error{in.checkKind, in.checkTexts, in.checkActions, in.checkForm, in.checkTime, in.checkAudience, in.checkCallback} {
 		if err := check(e, &r); err != nil {
 			return r, err
 		}
@@ -235,6 +235,14 @@ func (in AskInput) checkTime(_ *Engine, r *holdshort.Request) error {
 		return wrongAsk(holdshort.Invalid, "expires_in", fmt.Sprintf("a request expires after %s to %s", leastExpiry, mostExpiry), "send a duration such as 10m")
 	}
 	return nil
+}
+
+func (in AskInput) checkCallback(e *Engine, r *holdshort.Request) error {
+	if in.CallbackURL == "" {
+		return nil
+	}
+	r.CallbackURL = in.CallbackURL
+	return e.checkURL("callback_url", in.CallbackURL)
 }
 
 func (in AskInput) checkAudience(_ *Engine, r *holdshort.Request) error {

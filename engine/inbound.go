@@ -57,6 +57,7 @@ const (
 	RoutedRefused  Routing = "refused"     // whoever wrote it may not
 	RoutedPost     Routing = "posted"      // the session's run gets it
 	RoutedStart    Routing = "started"     // it started a run
+	RoutedPerson   Routing = "person"      // the person who took the session over has it
 	RoutedStored   Routing = "stored"      // it is kept, and nothing else
 )
 

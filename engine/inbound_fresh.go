@@ -19,10 +19,11 @@ func (r *router) fresh() error {
 		return r.stale(last, RoutedStale, reply.Stale, "HITL_STALE_REPLY", languages)
 	}
 	r.hear("text", nil)
-	if ok, _ := policy.Can(policy.Post, r.actor, policy.Resource{Owner: r.t.session.User}); !ok {
+	if !r.mayPost() {
 		return r.refused(&holdshort.Request{SessionID: r.in.SessionID}, holdshort.Forbidden)
 	}
-	body, err := json.Marshal(messageBody{Text: r.text, Parts: r.body.Parts, Message: r.got.Message, Session: r.in.SessionID})
+	text, parts := r.given()
+	body, err := json.Marshal(messageBody{Text: text, Parts: parts, Message: r.got.Message, Session: r.in.SessionID})
 	if err != nil {
 		return err
 	}
@@ -44,6 +45,11 @@ func (r *router) fresh() error {
 	begun, err := r.c.begin(r.t, body, string(r.in.ID), r.room())
 	r.got.Outcome, r.got.Run, r.own().RunID = RoutedStart, begun.ID, begun.ID
 	return err
+}
+
+func (r *router) mayPost() bool {
+	ok, _ := policy.Can(policy.Post, r.actor, policy.Resource{Owner: r.t.session.User})
+	return ok
 }
 
 // messagePost is the name under which a run's Wait takes messages of its session.

@@ -14,14 +14,14 @@ func (r *router) answer(req *holdshort.Request, usedCode bool) error {
 	if usedCode {
 		_, text, _ = reply.SplitCode(text)
 	}
-	r.hear("hitl_reply", req)
+	r.hear(holdshort.TypeReply, req)
 	q := questionOf(*req, languagesOf(req, r.t.session, text))
 	reading := reply.Read(text, &q)
 	in, ok := decisionOf(reading, *req, &q)
 	if !ok {
 		return r.reask(req, &q, reading)
 	}
-	in.Actor, in.Raw, in.Channel = r.actor, r.text, r.in.Channel
+	in.Actor, in.Raw, in.Channel = r.actor, r.kept(), r.in.Channel
 	in, err := in.checked(r.c.e.config.Limits)
 	if err != nil {
 		return r.reask(req, &q, misread(err, &q))
@@ -30,6 +30,7 @@ func (r *router) answer(req *holdshort.Request, usedCode bool) error {
 		return r.refused(req, "reconcile") // what became of a call is not settled in passing
 	}
 	var out Decided
+	r.c.replied = req.ID
 	err = r.c.decide(in, r.room(), &out)
 	switch code := holdshort.CodeOf(err); {
 	case err == nil:

@@ -62,6 +62,7 @@ type router struct {
 	sent  time.Time
 	known []holdshort.Request // what it could be about
 	heard int                 // where it is among the session's new messages, from 1
+	there *holdshort.Message  // it was appended to the history before it came in
 	got   Received
 }
 
@@ -71,6 +72,12 @@ func (r *router) finish() error {
 		return err
 	}
 	r.in.Routed, r.in.Result, r.in.MessageID, r.in.RunID = true, raw, r.got.Message, r.got.Run
+	if r.c.e.config.Redact != nil && r.heard > 0 { // it was needed to read the answer; from here on only the history's version is kept
+		text, parts := r.given()
+		if r.in.Body, err = json.Marshal(letterIn{Text: text, Parts: parts, ReplyTo: r.body.ReplyTo, SentAt: r.body.SentAt, Actor: r.body.Actor}); err != nil {
+			return err
+		}
+	}
 	return r.c.PutInbound(r.in)
 }
 
@@ -85,8 +92,17 @@ func (r *router) route() (err error) {
 		return err
 	}
 	r.prepare()
+	if r.there, err = r.appended(); err != nil {
+		return err
+	}
 	if r.t.session.Mode != holdshort.ModeAI { // a person, or the bridge, reads it
 		r.hear("text", nil)
+		if !r.mayPost() {
+			return r.refused(&holdshort.Request{SessionID: r.in.SessionID}, holdshort.Forbidden)
+		}
+		if r.t.session.Mode == holdshort.ModeTakeover {
+			r.got.Outcome = RoutedPerson
+		}
 		return nil
 	}
 	if err := r.expirePrompt(); err != nil {
@@ -121,13 +137,7 @@ func (r *router) prepare() {
 	}
 	r.text = r.body.Text
 	if r.text == "" {
-		var texts []string
-		for _, p := range r.body.Parts {
-			if p.Type == "text" && p.Text != "" {
-				texts = append(texts, p.Text)
-			}
-		}
-		r.text = strings.Join(texts, "\n")
+		r.text = textOf(r.body.Parts)
 	}
 	r.sent = r.in.At
 	if at := r.body.SentAt; !at.IsZero() && at.Before(r.sent) { // nothing is sent after it arrived, whatever a clock says
@@ -245,24 +255,81 @@ func (r *router) request(id holdshort.RequestID) *holdshort.Request {
 	return nil
 }
 
+// named reports whether the sender's id of the message is its external id in the session: elsewhere somebody else may have used it.
+func (r *router) named() bool {
+	s := r.t.session
+	return r.in.Channel == s.Channel && (r.in.Address == s.Address || s.Address == "" && r.in.Address == string(s.ID))
+}
+
+// appended gives the message as it stands in the history if somebody appended it there under the same id.
+func (r *router) appended() (*holdshort.Message, error) {
+	if !r.named() {
+		return nil, nil
+	}
+	m, err := r.c.MessageNamed(r.in.SessionID, r.in.Key)
+	if holdshort.CodeOf(err) == holdshort.NotFound {
+		return nil, nil
+	}
+	return &m, err
+}
+
 // hear stores the message in the session, once: its id is made of the inbound's.
 func (r *router) hear(kind string, req *holdshort.Request) {
-	s := r.t.session
 	parts := r.body.Parts
 	if r.body.Text != "" {
 		parts = append([]holdshort.Part{{Type: "text", Text: r.body.Text}}, parts...)
 	}
 	m := holdshort.Message{ID: holdshort.MessageID("msg_" + strings.TrimPrefix(string(r.in.ID), "inb_")), Role: holdshort.RoleUser, Type: kind, Parts: parts, ExternalID: string(r.in.ID),
 		ModelVisible: true}
-	if r.in.Channel == s.Channel && (r.in.Address == s.Address || s.Address == "" && r.in.Address == string(s.ID)) {
-		m.ExternalID = r.in.Key // elsewhere somebody else may have used it
+	if r.named() {
+		m.ExternalID = r.in.Key
+	}
+	if r.body.Actor != nil {
+		m.Author = r.t.author(*r.body.Actor)
+	}
+	if r.there != nil {
+		m, m.Type = *r.there, kind
 	}
 	if req != nil {
 		m.RequestID, m.RunID = req.ID, req.RunID
 		r.got.Request = req.ID
 	}
-	r.got.Message = r.t.add(m).ID
-	r.heard = len(r.t.messages)
+	if r.there != nil {
+		r.t.messages, r.t.dirty = append(r.t.messages, m), true
+	} else {
+		m = r.t.add(m)
+	}
+	r.got.Message, r.heard = m.ID, len(r.t.messages)
+}
+
+// given is the message as its session keeps it.
+func (r *router) given() (text string, parts []holdshort.Part) {
+	if r.c.e.config.Redact == nil {
+		return r.text, r.body.Parts
+	}
+	parts = r.own().Parts
+	if r.body.Text != "" && len(parts) > 0 && parts[0].Type == "text" {
+		return parts[0].Text, parts[1:]
+	}
+	return textOf(parts), parts
+}
+
+// kept is what a decision says was written.
+func (r *router) kept() string {
+	if r.c.e.config.Redact == nil {
+		return r.text
+	}
+	return textOf(r.own().Parts)
+}
+
+func textOf(parts []holdshort.Part) string {
+	var texts []string
+	for _, p := range parts {
+		if p.Type == "text" && p.Text != "" {
+			texts = append(texts, p.Text)
+		}
+	}
+	return strings.Join(texts, "\n")
 }
 
 // own is the message as the session is going to keep it.

@@ -19,9 +19,9 @@ type loop struct {
 }
 
 func (e *Engine) loops() []loop {
-	var unstamped []string
+	unstamped, positioned := []string(nil), []string{topicEvents}
 	if !e.store.Exclusive() {
-		unstamped = []string{topicEvents}
+		unstamped, positioned = []string{topicEvents}, []string{topicStamped}
 	}
 	return []loop{
 		{"worker", []string{topicRuns}, 0, time.Second, e.workerLoop},
@@ -29,6 +29,7 @@ func (e *Engine) loops() []loop {
 		{"outbox", []string{topicOutbox}, 0, time.Second, e.outboxLoop},
 		{"inbound", []string{topicInbound}, 0, time.Second, e.inboundLoop},
 		{"renew", nil, 0, e.config.Lease / 6, func(ctx context.Context) (time.Duration, error) { e.renew(ctx); return e.config.Lease / 6, nil }},
+		{"feeder", positioned, feedEvery, time.Second, e.feederLoop},
 		{"sequencer", unstamped, stampEvery, sealEvery, e.sequencerLoop},
 		{"retention", nil, 0, time.Hour, e.retentionLoop},
 	}
@@ -56,6 +57,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	stop()
 	wg.Wait()
 	e.leaveSeat()
+	e.leaveFeeder()
 	return e.drain()
 }
 

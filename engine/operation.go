@@ -47,7 +47,7 @@ func (s *slice) attempts(ctx context.Context, c *call, again holdshort.Operation
 		if err != nil || c.entry != nil {
 			return err
 		}
-		result, fault := s.e.invoke(c.tool, a, s.tenant, s.id)
+		result, fault := s.e.invoke(ctx, c.tool, a, s.tenant, s.id)
 		again, err := s.conclude(ctx, c, a, result, fault)
 		if err != nil || c.entry != nil {
 			return err
@@ -65,7 +65,7 @@ func (s *slice) readOnly(ctx context.Context, c *call) error {
 	var fault error
 	for n := 0; n <= c.tool.Retries; n++ {
 		a := attempt{op: holdshort.Operation{ID: s.operationID(c.Key), Attempt: n + 1, Deadline: s.Now().Add(c.tool.Timeout)}, args: c.Args, since: time.Now()}
-		if result, fault = s.e.invoke(c.tool, a, s.tenant, s.id); fault == nil {
+		if result, fault = s.e.invoke(ctx, c.tool, a, s.tenant, s.id); fault == nil {
 			break
 		}
 	}
@@ -196,12 +196,12 @@ type operationFact struct {
 
 // invoke calls the tool until its deadline. A tool that does not come back then is left behind; what it answers later is still taken. A
 // process that was frozen since it wrote the started row may come back after the deadline: then it calls nothing, for others have taken over.
-func (e *Engine) invoke(t tool.Tool, a attempt, tenant holdshort.TenantID, run holdshort.RunID) (tool.Result, error) {
+func (e *Engine) invoke(within context.Context, t tool.Tool, a attempt, tenant holdshort.TenantID, run holdshort.RunID) (tool.Result, error) {
 	left := t.Timeout - time.Since(a.since)
 	if left <= 0 {
 		return tool.Result{}, tool.NotSent(errTooLate)
 	}
-	ctx, cancel := context.WithDeadline(e.hard, a.since.Add(t.Timeout))
+	ctx, cancel := context.WithDeadline(grafted{e.hard, within}, a.since.Add(t.Timeout))
 	type answer struct {
 		result tool.Result
 		err    error
@@ -217,6 +217,8 @@ func (e *Engine) invoke(t tool.Tool, a attempt, tenant holdshort.TenantID, run h
 					got = answer{err: panicError(p)}
 				}
 			}()
+			ctx, done := e.config.Observer.Call(ctx, run, t.Name, a.op.ID)
+			defer func() { done(got.err) }()
 			got.result, got.err = t.Call(ctx, tool.Call{Tenant: tenant, RunID: run, OperationID: a.op.ID, Attempt: a.op.Attempt, Args: a.args, Deadline: a.op.Deadline})
 		}()
 		answers <- got

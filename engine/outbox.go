@@ -138,6 +138,9 @@ func (c *change) silenced(d holdshort.Delivery) (bool, error) {
 		return false, err
 	}
 	if d.RequestID == "" {
+		if err := c.unsay(d); err != nil {
+			return true, err
+		}
 		return true, c.dropDelivery(d, codeTakeover)
 	}
 	if d.Status != holdshort.DeliveryParked {

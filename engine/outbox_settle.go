@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/policy"
@@ -49,10 +50,11 @@ func (c *change) unsent(d holdshort.Delivery, parked bool, fault error) error {
 			return err
 		}
 	}
-	d.LastError = clipLong(fault.Error())
+	d = d.Note(holdshort.Attempt{At: c.now, Status: statusOf(fault), Error: clipTo(fault.Error(), 500)})
 	input, code := holdshort.DeliveryRetry, holdshort.CodeOf(fault)
+	again, more := c.e.nextAttempt(d, fault, c.now)
 	switch {
-	case isRefused(fault), d.Attempt >= giveUpAt, !c.now.Before(d.CreatedAt.Add(giveUpTime)):
+	case !more:
 		input = holdshort.DeliveryGiveUp
 	case parked:
 		input = holdshort.DeliveryPark
@@ -61,7 +63,7 @@ func (c *change) unsent(d holdshort.Delivery, parked bool, fault error) error {
 	if err != nil {
 		return err
 	}
-	next.DueAt = c.now.Add(backoff(d.Attempt))
+	next.DueAt = again
 	if err := c.PutDelivery(next); err != nil {
 		return err
 	}
@@ -72,6 +74,15 @@ func (c *change) unsent(d holdshort.Delivery, parked bool, fault error) error {
 		c.e.log.Error("a delivery is given up", "delivery_id", d.ID, "channel", d.Channel, "session_id", d.SessionID, "attempts", d.Attempt, "error", fault)
 	})
 	return c.deliveryEvent("delivery.dead", next, code)
+}
+
+// statusOf is what the receiver answered, where the fault knows.
+func statusOf(fault error) int {
+	var s interface{ Status() int }
+	if errors.As(fault, &s) {
+		return s.Status()
+	}
+	return 0
 }
 
 // firePark takes a delivery that has been at the head too long out of the way of those behind it. It is still tried.

@@ -70,7 +70,7 @@ func TestOnePromptAtATime(t *testing.T) {
 	for _, m := range r.history(s) {
 		said = append(said, m.Type+" "+m.Parts[0].Text)
 	}
-	if want := "hitl_question question 1?|hitl_reply one|hitl_question question 2?|hitl_reply two"; strings.Join(said, "|") != want {
+	if want := "hitl_question question 1?|hitl_reply three|hitl_reply one|hitl_question question 2?|hitl_reply two"; strings.Join(said, "|") != want {
 		t.Errorf("history %q", said)
 	}
 }
@@ -303,7 +303,7 @@ func TestSayThenAsk(t *testing.T) {
 	}
 }
 
-// TestInboxRequestsLeaveTheSessionAlone: requests that are not prompts never touch the session.
+// TestInboxRequestsLeaveTheSessionAlone: raising requests that are not prompts does not touch the session.
 func TestInboxRequestsLeaveTheSessionAlone(t *testing.T) {
 	approve := flow.New("approve", 1, func(c *flow.Context, _ string) (bool, error) {
 		a, err := flow.Approve(c, "ok", flow.Question{Text: "go?"})
@@ -312,9 +312,9 @@ func TestInboxRequestsLeaveTheSessionAlone(t *testing.T) {
 	r := newRoom(t, Config{Flows: []flow.Flow{approve}})
 	s := r.chatting("")
 	before, _ := r.SessionByID(t.Context(), acme, s.ID)
-	r.begin("approve", s, `""`)
+	run := r.begin("approve", s, `""`)
 	after, _ := r.SessionByID(t.Context(), acme, s.ID)
-	if before.Revision != after.Revision || len(r.box.texts(t)) != 0 {
+	if after.ActiveRun != run.ID || before.Revision+1 != after.Revision || len(r.box.texts(t)) != 0 { // the start, and nothing else
 		t.Errorf("revision %d, then %d", before.Revision, after.Revision)
 	}
 	if req := r.requests(s)[0]; req.AskedAt.IsZero() || req.Code != "" {

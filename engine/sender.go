@@ -21,6 +21,45 @@ type Patient interface {
 	Timeout() time.Duration
 }
 
+// Attached is a Sender that asks the engine where and with what to send. New hands it the engine.
+type Attached interface {
+	Attach(*Engine)
+}
+
+// Scheduled is a Sender whose channel has a custom of its own for when to try again.
+type Scheduled interface {
+	// Pause is how long to wait after so many attempts; false: that was the last.
+	Pause(attempts int) (time.Duration, bool)
+}
+
+// RetryAfter marks an error of Send with what the receiver asked for: no further attempt before that.
+func RetryAfter(err error, pause time.Duration) error {
+	if err == nil {
+		return nil
+	}
+	return laterSend{err, pause}
+}
+
+type laterSend struct {
+	error
+	pause time.Duration
+}
+
+func (l laterSend) Unwrap() error { return l.error }
+
+// nextAttempt says when a delivery is tried again; false: never.
+func (e *Engine) nextAttempt(d holdshort.Delivery, fault error, now time.Time) (time.Time, bool) {
+	pause, more := backoff(d.Attempt), d.Attempt < giveUpAt && now.Before(d.CreatedAt.Add(giveUpTime))
+	if s, ok := e.config.Senders[d.Channel].(Scheduled); ok {
+		pause, more = s.Pause(d.Attempt)
+	}
+	var later laterSend
+	if errors.As(fault, &later) {
+		pause = max(pause, min(later.pause, giveUpTime))
+	}
+	return now.Add(pause), more && !isRefused(fault)
+}
+
 const sendTimeout = 30 * time.Second
 
 func timeoutOf(s Sender) time.Duration {

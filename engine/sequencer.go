@@ -113,10 +113,10 @@ func (e *Engine) tickRetention(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	total := pruned.Journals + pruned.Messages + pruned.Operations + pruned.Inbound + pruned.Decisions + pruned.Replays + pruned.Deliveries + pruned.Events
+	total := pruned.Journals + pruned.Messages + pruned.Operations + pruned.Inbound + pruned.Decisions + pruned.Replays + pruned.Deliveries + pruned.Logins + pruned.Events
 	if total > 0 {
 		e.log.Info("pruned what was old enough", "journals", pruned.Journals, "messages", pruned.Messages, "operations", pruned.Operations, "inbound", pruned.Inbound,
-			"decisions", pruned.Decisions, "replays", pruned.Replays, "deliveries", pruned.Deliveries, "events", pruned.Events)
+			"decisions", pruned.Decisions, "replays", pruned.Replays, "deliveries", pruned.Deliveries, "logins", pruned.Logins, "events", pruned.Events)
 	}
 	return total > 0, nil
 }

@@ -126,11 +126,14 @@ func (e *Engine) SessionByID(ctx context.Context, tenant holdshort.TenantID, id 
 // MessageQuery selects a session's messages.
 type MessageQuery = store.MessageQuery
 
-// Messages lists what was said in a session, oldest first.
+// Messages lists everything that a session has, oldest first, as it may be shown. What its user may see is a History.
 func (e *Engine) Messages(ctx context.Context, tenant holdshort.TenantID, q MessageQuery) (page store.Page[holdshort.Message], err error) {
 	err = e.store.View(ctx, tenant, func(tx store.ReadTx) error {
 		page, err = tx.Messages(q)
 		return err
 	})
+	for i := range page.Items {
+		page.Items[i] = e.shown(ctx, tenant, page.Items[i])
+	}
 	return page, err
 }

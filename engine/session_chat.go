@@ -47,7 +47,7 @@ func erased(s holdshort.Session) bool { return !s.EndedAt.IsZero() && s.User == 
 
 // free reports whether a prompt may be asked now. One that closed in this very transaction leaves its place to the oldest that waits.
 func (t *chat) free(known []holdshort.Request) bool {
-	if t.freed || t.gone {
+	if t.freed || t.gone || t.session.Mode == holdshort.ModeTakeover { // while a person speaks nothing is asked; what is asked already waits
 		return false
 	}
 	prompt := slices.IndexFunc(known, func(r holdshort.Request) bool { return r.ID == t.session.Prompt })
@@ -56,8 +56,10 @@ func (t *chat) free(known []holdshort.Request) bool {
 
 // utterance is something that a session's user is told.
 type utterance struct {
-	kind     string // of the message
-	shape    string // of the delivery: question, reask, notice or message
+	id       holdshort.MessageID // default: a new one
+	author   string              // the person who says it; default: the kernel, or a run
+	kind     string              // of the message
+	shape    string              // of the delivery: question, reask, notice or message
 	text     string
 	parts    []holdshort.Part // instead of a text
 	visible  bool             // to the model
@@ -73,9 +75,11 @@ func (t *chat) tell(u utterance) holdshort.Message {
 	if u.parts == nil {
 		u.parts = []holdshort.Part{{Type: "text", Text: u.text}}
 	}
-	m := holdshort.Message{Role: holdshort.RoleAssistant, Type: u.kind, Parts: u.parts, RunID: u.run, ModelVisible: u.visible}
+	m := holdshort.Message{ID: u.id, Role: holdshort.RoleAssistant, Type: u.kind, Parts: u.parts, RunID: u.run, Author: u.author, ModelVisible: u.visible}
 	if u.request != nil {
 		m.RequestID = u.request.ID
+	} else if u.run != "" && t.session.Mode == holdshort.ModeTakeover { // the outbox keeps it back, and who reads the session must not see it
+		m.Type, m.ModelVisible = holdshort.TypeSuppressed, false
 	}
 	m = t.add(m)
 	if t.session.Channel == "" || t.session.Address == "" {
@@ -84,7 +88,9 @@ func (t *chat) tell(u utterance) holdshort.Message {
 	if u.delivery == "" {
 		u.delivery = holdshort.NewDeliveryID(c.now)
 	}
-	body, err := json.Marshal(outbound(u, m, t.session))
+	sent := m
+	sent.Parts = u.parts // the history may keep less than the user is told
+	body, err := json.Marshal(outbound(u, sent, t.session))
 	if err != nil { // strings, numbers and what was JSON already
 		panic(err)
 	}
@@ -94,14 +100,18 @@ func (t *chat) tell(u utterance) holdshort.Message {
 	return m
 }
 
-// add gives a message its place in the session.
+// add gives a message its place in the session: now, unless it was said before. What the hook takes out is not stored.
 func (t *chat) add(m holdshort.Message) holdshort.Message {
 	t.session.Seq++
 	t.dirty = true
 	if m.ID == "" {
 		m.ID = holdshort.NewMessageID(t.c.now)
 	}
-	m.SessionID, m.Seq, m.CreatedAt = t.session.ID, t.session.Seq, t.c.now
+	m.SessionID, m.Seq = t.session.ID, t.session.Seq
+	if m.CreatedAt.IsZero() || m.CreatedAt.After(t.c.now) {
+		m.CreatedAt = latest(t.c.now, t.session.UpdatedAt) // transactions of two nodes may see the clock in another order than they commit
+	}
+	m.Parts = t.c.e.redact(t.c.e.hookContext(), t.c.Tenant(), StageStore, m)
 	t.messages = append(t.messages, m)
 	return m
 }
@@ -141,7 +151,7 @@ func (c *change) closeChats() error {
 				return err
 			}
 		}
-		if t.freed && t.session.Prompt == "" {
+		if t.freed && t.session.Prompt == "" && t.session.Mode != holdshort.ModeTakeover {
 			if err := c.askNext(t); err != nil {
 				return err
 			}

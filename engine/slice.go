@@ -28,6 +28,7 @@ type slice struct {
 	mu      sync.Mutex
 	run     holdshort.Run // as it was last stored
 	fresh   bool          // never stored yet
+	key     *OnceKey      // under which its start is answered: stored with its first commit
 	wake    int64         // as the claim read it
 	journal *journal
 	pending pending
@@ -104,12 +105,14 @@ func (s *slice) loop() {
 			s.journal = newJournal(nil)
 		}
 		grace := s.storeSoon()
-		ending := s.flow.Execute(s.ctx, s, s.run.Input)
+		ctx, rested := s.e.config.Observer.Slice(s.ctx, s.run)
+		ending := s.flow.Execute(ctx, s, s.run.Input)
 		grace()
 		if ending.Unwound != "" {
 			s.e.log.Warn("a deferred function of a flow panicked while its run was suspended", "run_id", s.id, "flow", s.flow.Title(), "stack", ending.Unwound)
 		}
 		again, err := s.finish(ending)
+		rested(s.snapshot(), err)
 		if cannot, ok := unstorable(err); ok {
 			s.forget()
 			again, err = s.finish(cannot)

@@ -20,8 +20,10 @@ type StartInput struct {
 	Agent   string
 	User    string // on whose behalf
 	Trace   string // default: a new one
-	Input   json.RawMessage
-	Actor   holdshort.Actor // default: the user
+	// TraceParent is the W3C trace context under which it starts. Default: none.
+	TraceParent string
+	Input       json.RawMessage
+	Actor       holdshort.Actor // default: the user
 }
 
 // Start begins a run and returns when it is stored. The first commit is kept back for a moment (Config.Grace), so that a run that soon
@@ -31,6 +33,11 @@ func (e *Engine) Start(ctx context.Context, tenant holdshort.TenantID, in StartI
 	if err != nil {
 		return run, err
 	}
+	key, leave, err := e.startOnce(ctx, tenant)
+	if err != nil {
+		return holdshort.Run{}, err
+	}
+	defer leave()
 	if in.ID != "" {
 		if stands, err := e.RunByID(ctx, tenant, in.ID); err == nil {
 			return sameStart(stands, run)
@@ -40,13 +47,16 @@ func (e *Engine) Start(ctx context.Context, tenant holdshort.TenantID, in StartI
 	}
 	if s := e.slot(); s != nil {
 		if f, ok := e.flowFor(run); ok && s.reserve(f, tenant) {
-			return e.startHere(ctx, tenant, run, s)
+			return e.startHere(ctx, tenant, run, s, key)
 		}
 		s.free()
 	}
-	err = e.update(ctx, tenant, func(c *change) error {
+	err = e.update(key.into(ctx), tenant, func(c *change) error {
 		run.CreatedAt, run.UpdatedAt = c.now, c.now
 		c.ring(topicRuns)
+		if err := c.activate(&run); err != nil {
+			return err
+		}
 		if err := c.PutRun(run); err != nil {
 			return err
 		}
@@ -69,7 +79,7 @@ func (e *Engine) startedBy(ctx context.Context, tenant holdshort.TenantID, asked
 
 func (e *Engine) newRun(tenant holdshort.TenantID, in StartInput) (holdshort.Run, error) {
 	now := time.Now()
-	run := holdshort.Run{ID: in.ID, Status: holdshort.RunQueued, SessionID: in.Session, ParentID: in.Parent, TraceID: in.Trace, Flow: in.Flow, FlowVersion: in.Version,
+	run := holdshort.Run{ID: in.ID, Status: holdshort.RunQueued, SessionID: in.Session, ParentID: in.Parent, TraceID: in.Trace, TraceParent: in.TraceParent, Flow: in.Flow, FlowVersion: in.Version,
 		Agent: in.Agent, User: in.User, Input: in.Input, Attempt: 1}
 	if run.User == "" {
 		run.User = in.Actor.ID
@@ -109,7 +119,7 @@ func sameStart(stands, asked holdshort.Run) (holdshort.Run, error) {
 }
 
 // startHere executes a run that is not stored yet.
-func (e *Engine) startHere(ctx context.Context, tenant holdshort.TenantID, run holdshort.Run, slot *slot) (holdshort.Run, error) {
+func (e *Engine) startHere(ctx context.Context, tenant holdshort.TenantID, run holdshort.Run, slot *slot, key *OnceKey) (holdshort.Run, error) {
 	f, _ := e.flowFor(run)
 	run, err := run.Apply(holdshort.RunClaim, time.Now())
 	if err != nil {
@@ -118,7 +128,7 @@ func (e *Engine) startHere(ctx context.Context, tenant holdshort.TenantID, run h
 	}
 	run.Lease.Owner = e.owner
 	s := e.newSlice(tenant, run, f, slot)
-	s.fresh = true
+	s.fresh, s.key = true, key
 	e.execute(s)
 	select {
 	case <-s.first:

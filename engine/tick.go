@@ -2,7 +2,7 @@ package engine
 
 import "context"
 
-// Tick does once what the loops would do now: claims runs, fires timers, sends deliveries, routes messages, stamps events. It says how much it
+// Tick does once what the loops would do now: claims runs, fires timers, sends deliveries, routes messages, stamps events and hands them to webhooks. It says how much it
 // found to do. It is for tests and for programs that drive the engine themselves, in place of Run.
 func (e *Engine) Tick(ctx context.Context) (done int, err error) {
 	claimed, err := e.tickWorker(ctx)
@@ -24,8 +24,11 @@ func (e *Engine) Tick(ctx context.Context) (done int, err error) {
 	if err != nil {
 		return done, err
 	}
-	_, err = e.tickSequencer(ctx)
-	return done, err
+	if _, err = e.tickSequencer(ctx); err != nil {
+		return done, err
+	}
+	fed, err := e.tickFeeder(ctx)
+	return done + fed, err
 }
 
 // Settle waits until nothing is executed any more: every run waits, has ended, or is queued for somebody to claim.

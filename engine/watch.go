@@ -40,7 +40,9 @@ func (e *Engine) Watch(ctx context.Context, tenant holdshort.TenantID, in WatchI
 			return err
 		}
 		if found.Gap && !told {
-			if err := fn(gap(in)); err != nil {
+			missed := Gap(in.After)
+			missed.Session, missed.Run = in.Session, in.Run
+			if err := fn(missed); err != nil {
 				return err
 			}
 		}
@@ -63,9 +65,24 @@ func (e *Engine) Watch(ctx context.Context, tenant holdshort.TenantID, in WatchI
 	}
 }
 
-func gap(in WatchInput) holdshort.Event {
-	data, _ := json.Marshal(map[string]int64{"after": in.After}) // a number: it cannot fail
-	return holdshort.Event{Type: GapEvent, Position: in.After, Session: in.Session, Run: in.Run, Actor: "system:retention", Data: data}
+// EventQuery selects stamped events after a position.
+type EventQuery = store.EventQuery
+
+// Events gives a page of events after a position, and the position to go on from. A watcher who fell behind reads on with it.
+func (e *Engine) Events(ctx context.Context, tenant holdshort.TenantID, q EventQuery) (store.Events, error) {
+	return view(ctx, e, tenant, func(tx store.ReadTx) (store.Events, error) { return tx.Events(q) })
+}
+
+// Position is that of the newest event: whoever watches from there is told what happens from now on.
+func (e *Engine) Position(ctx context.Context) (int64, error) {
+	health, err := e.store.System().Health(ctx)
+	return health.Position, err
+}
+
+// Gap is the event that tells somebody that what followed a position is no longer kept.
+func Gap(after int64) holdshort.Event {
+	data, _ := json.Marshal(map[string]int64{"after": after}) // a number: it cannot fail
+	return holdshort.Event{Type: GapEvent, Position: after, Actor: "system:retention", Data: data}
 }
 
 // pauseFor waits for a hint, a while at most.
