@@ -18,15 +18,21 @@ type Layer struct {
 // below its own; none goes back up; packages on one line do not know each other, and cmd/holdshort wires them.
 var Layers = []Layer{
 	// 1: main
-	{Dir: "cmd/holdshort", Imports: []string{"..."}, Modules: []string{"github.com/alecthomas/kong"}, Tests: []string{"internal/testpg"}},
+	{Dir: "cmd/holdshort", Imports: []string{"..."}, Modules: []string{"github.com/alecthomas/kong", "charm.land", "golang.org/x/term"}, Tests: []string{"internal/testpg"}},
+	{Dir: "demo", Imports: []string{".", "engine", "flow", "policy", "tool", "config", "store", "store/sqlite"}, Tests: bed},
+	{Dir: "config", Imports: []string{".", "policy", "internal/schema"}, Modules: []string{"github.com/goccy/go-yaml", "github.com/google/jsonschema-go"}},
+	{Dir: "telemetry", Imports: []string{".", "engine"}, Modules: []string{"go.opentelemetry.io/otel"}, Tests: append([]string{"flow", "policy", "store/sqlite", "tool"}, bed...)},
 
 	// 2: in and out: decode, one call below, encode. They see the kernel, never the store.
-	{Dir: "api", Imports: []string{".", "reply", "engine", "flow", "policy", "agent", "chat"}, Tests: bed},
-	{Dir: "inbox", Imports: []string{".", "reply", "engine", "flow", "policy", "agent", "chat"}, Tests: bed},
+	{Dir: "api", Imports: []string{".", "reply", "engine", "flow", "policy", "identity", "agent", "chat", "internal/schema"}, Modules: []string{"golang.org/x/time/rate", "github.com/google/jsonschema-go"}, Tests: append([]string{"store", "store/sqlite", "tool", "internal/testnode"}, bed...)},
+	{Dir: "inbox", Imports: []string{".", "reply", "engine", "flow", "policy", "identity", "agent", "chat"}, Tests: bed},
 	{Dir: "channel", Imports: []string{"."}},
-	{Dir: "channel/*", Imports: []string{".", "reply", "engine", "chat", "channel"}, Tests: bed},
+	{Dir: "channel/*", Imports: []string{".", "reply", "engine", "chat", "channel"}, Tests: append([]string{"store", "store/sqlite", "internal/testnode"}, bed...)},
 
-	// 3: one inbound message; the model-and-tools loop
+	// 3: who is it; one inbound message; the model-and-tools loop
+	{Dir: "identity", Imports: []string{".", "engine", "policy"}, Modules: []string{"github.com/coreos/go-oidc/v3", "golang.org/x/oauth2", "github.com/go-jose/go-jose/v4", "golang.org/x/time/rate"},
+		Tests: append([]string{"store", "store/sqlite"}, bed...)},
+	{Dir: "history", Imports: []string{"."}},
 	{Dir: "chat", Imports: []string{".", "reply", "engine", "flow", "policy"}, Tests: bed},
 	{Dir: "agent", Imports: []string{".", "reply", "engine", "flow", "policy", "model", "tool"}, Tests: bed},
 
@@ -57,13 +63,16 @@ var Layers = []Layer{
 	{Dir: "tool/*", Imports: []string{".", "tool"}},
 
 	// For programs around it, and the proof
-	{Dir: "client", Imports: []string{"."}, Tests: append([]string{"api"}, bed...)},
+	{Dir: "client", Imports: []string{"."}, Tests: append([]string{"api", "engine", "flow", "identity", "policy", "store/sqlite", "tool"}, bed...)},
+	{Dir: "examples/*", Imports: []string{".", "client"}, Tests: append([]string{"api", "engine", "flow", "identity", "policy", "store/sqlite", "tool"}, bed...)},
+	{Dir: "examples/gate/*", Imports: []string{"."}},
 	{Dir: "holdshorttest", Imports: []string{".", "reply", "engine", "flow", "flow/flowcheck", "policy", "agent", "chat", "model", "tool", "store", "store/sqlite"}},
 	{Dir: "torture", Imports: []string{"..."}, Tests: []string{"internal/testpg"}},
 	{Dir: "bench", Imports: []string{"..."}, Modules: []string{"modernc.org/sqlite", "github.com/jackc/pgx/v5"}, Tests: []string{"internal/testpg"}},
 
 	// Only tests import these
 	{Dir: "internal/archtest"},
+	{Dir: "internal/testnode"},
 	{Dir: "internal/testpg", Modules: []string{"github.com/jackc/pgx/v5"}},
 }
 
@@ -71,7 +80,7 @@ var Layers = []Layer{
 var bed = []string{"holdshorttest", "internal/testpg"}
 
 // testsOnly are packages that no shipped package imports, whatever its row says.
-var testsOnly = []string{"internal/archtest", "internal/testpg", "holdshorttest", "store/storetest"}
+var testsOnly = []string{"internal/archtest", "internal/testnode", "internal/testpg", "holdshorttest", "store/storetest"}
 
 // layer finds the row of a folder: its own, else that of its pattern.
 func layer(layers []Layer, dir string) (Layer, bool) {

@@ -1,0 +1,158 @@
+package api
+
+import (
+	"encoding/json"
+
+	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/engine"
+)
+
+// Request is a request as it is shown: with its decision, who voted, and where people decide it.
+type Request struct {
+	holdshort.Request
+	Decision   *Decision             `json:"decision"`
+	Votes      []Decision            `json:"votes"`
+	Operations []holdshort.Operation `json:"operations,omitempty"`
+	Next       holdshort.RequestID   `json:"next,omitempty"`
+	URLs       URLs                  `json:"urls"`
+	Salt       string                `json:"salt,omitempty"` // only to those who see all arguments: with it the fingerprint can be computed
+}
+
+// URLs of a request. None of them decides by being opened.
+type URLs struct {
+	Page    string `json:"page"`
+	Approve string `json:"approve"`
+	Reject  string `json:"reject"`
+}
+
+// Decision is a decision or a vote as it is shown.
+type Decision struct {
+	Action       holdshort.Verb           `json:"action"`
+	Actor        holdshort.Actor          `json:"actor"`
+	Message      string                   `json:"message,omitempty"`
+	Args         json.RawMessage          `json:"args,omitempty"` // of the only call, if it was edited
+	OptionIDs    []string                 `json:"option_ids,omitempty"`
+	Value        json.RawMessage          `json:"value,omitempty"`
+	Calls        []holdshort.CallDecision `json:"calls,omitempty"`
+	Raw          string                   `json:"raw,omitempty"`
+	Channel      string                   `json:"channel,omitempty"`
+	SelfApproved bool                     `json:"self_approved,omitempty"`
+	At           string                   `json:"at"`
+}
+
+// withheld stands where somebody may not look before that is noted: POST …/reveal shows it.
+var withheld = json.RawMessage(`"[redacted]"`)
+
+// request shows a request with what its rule redacts withheld.
+func (s *Server) request(v engine.RequestView) Request {
+	out := s.revealed(v)
+	out.Salt = ""
+	out.Actions = make([]holdshort.Action, len(v.Request.Actions))
+	hidden := map[string][]string{}
+	for i, a := range v.Request.Actions {
+		a.Args = redact(a.Args, a.Redacted)
+		out.Actions[i], hidden[a.CallID] = a, a.Redacted
+	}
+	hide := func(d Decision) Decision {
+		calls := make([]holdshort.CallDecision, len(d.Calls))
+		for i, c := range d.Calls {
+			c.Args = redact(c.Args, hidden[c.CallID])
+			calls[i] = c
+		}
+		d.Calls = calls
+		if len(v.Request.Actions) == 1 {
+			d.Args = redact(d.Args, v.Request.Actions[0].Redacted)
+		}
+		return d
+	}
+	if out.Decision != nil {
+		d := hide(*out.Decision)
+		out.Decision = &d
+	}
+	for i := range out.Votes {
+		out.Votes[i] = hide(out.Votes[i])
+	}
+	return out
+}
+
+// revealed shows all of a request.
+func (s *Server) revealed(v engine.RequestView) Request {
+	page := s.options.PublicURL + "/r/" + string(v.Request.ID)
+	out := Request{Request: v.Request, Operations: v.Operations, Next: v.Next, Votes: []Decision{}, Salt: v.Request.Salt, URLs: URLs{page, page + "#approve", page + "#reject"}}
+	if v.Decision != nil {
+		d := decision(*v.Decision, v.Request)
+		out.Decision = &d
+	}
+	for _, vote := range v.Votes {
+		out.Votes = append(out.Votes, decision(vote, v.Request))
+	}
+	return out
+}
+
+func decision(d holdshort.Decision, req holdshort.Request) Decision {
+	out := Decision{Action: d.Action, Actor: d.Actor, Message: d.Message, OptionIDs: d.OptionIDs, Value: d.Value, Calls: d.Calls, Raw: d.Raw, Channel: d.Channel,
+		SelfApproved: d.SelfApproved, At: d.At.UTC().Format(timeFormat)}
+	if len(d.Calls) == 1 {
+		out.Args = d.Calls[0].Args
+	}
+	if req.ExpectedInput == holdshort.YesNo && len(out.Value) == 0 {
+		switch d.Action {
+		case holdshort.Approve:
+			out.Value = json.RawMessage("true")
+		case holdshort.Reject:
+			out.Value = json.RawMessage("false")
+		}
+	}
+	return out
+}
+
+const timeFormat = "2006-01-02T15:04:05.999999Z07:00"
+
+// redact replaces the named fields of an object. What is not an object is withheld whole.
+func redact(args json.RawMessage, fields []string) json.RawMessage {
+	if len(fields) == 0 || len(args) == 0 {
+		return args
+	}
+	var object map[string]json.RawMessage
+	if json.Unmarshal(args, &object) != nil {
+		return withheld
+	}
+	for _, name := range fields {
+		if name == "*" {
+			return withheld
+		}
+		if _, ok := object[name]; ok {
+			object[name] = withheld
+		}
+	}
+	out, err := json.Marshal(object)
+	if err != nil {
+		return withheld
+	}
+	return out
+}
+
+// Run is a run as it is shown.
+type Run struct {
+	holdshort.Run
+	OpenRequests []holdshort.RequestID `json:"open_requests"`
+}
+
+// Hitl is the flat form of a pause, for callers who know nothing else.
+type Hitl struct {
+	TaskID       holdshort.RunID     `json:"task_id"`
+	SessionID    holdshort.SessionID `json:"session_id"`
+	RequestID    holdshort.RequestID `json:"request_id"`
+	Message      string              `json:"message"`
+	ApprovalURL  string              `json:"approval_url"`
+	RejectionURL string              `json:"rejection_url"`
+	ToolCalls    []holdshort.Action  `json:"tool_calls"`
+}
+
+func (s *Server) hitl(req Request) *Hitl {
+	calls := req.Actions
+	if calls == nil {
+		calls = []holdshort.Action{}
+	}
+	return &Hitl{TaskID: req.RunID, SessionID: req.SessionID, RequestID: req.ID, Message: req.Question, ApprovalURL: req.URLs.Approve, RejectionURL: req.URLs.Reject, ToolCalls: calls}
+}
