@@ -1,0 +1,220 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"net"
+	"net/url"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/holdshort/holdshort"
+)
+
+// at makes a fault of a path, with its place where that is known.
+type at func(path, message, hint string) Fault
+
+// checker gathers what is wrong with the meaning of a configuration.
+type checker struct {
+	Config
+	at     at
+	faults Faults
+}
+
+func (c *checker) wrong(path, hint, format string, args ...any) {
+	if len(c.faults) < maxFaults {
+		c.faults = append(c.faults, c.at(path, fmt.Sprintf(format, args...), hint))
+	}
+}
+
+// check finds what is wrong beyond the shape: missing keys, names that lead nowhere, modes that cannot be.
+func (c Config) check(where at) Faults {
+	k := &checker{Config: c, at: where}
+	k.needed(reflect.ValueOf(c), "")
+	k.server()
+	k.stores()
+	k.auth()
+	for _, name := range sorted(c.Agents) {
+		k.agent(join("agents", name), c.Agents[name])
+	}
+	for _, name := range sorted(c.Tools) {
+		k.tool(join("tools", name), c.Tools[name])
+	}
+	for i, r := range c.Policies {
+		k.rule(fmt.Sprintf("policies[%d]", i), r)
+	}
+	for i, w := range c.Webhooks {
+		k.address(fmt.Sprintf("webhooks[%d].url", i), w.URL)
+		if w.Secret != "" && !strings.HasPrefix(w.Secret, "whsec_") {
+			k.wrong(fmt.Sprintf("webhooks[%d].secret", i), "write whsec_ and 24 to 64 bytes in base64, or leave it out", "a secret begins with whsec_")
+		}
+	}
+	return k.faults
+}
+
+func sorted[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
+
+// needed walks everything for keys that must be there.
+func (c *checker) needed(v reflect.Value, path string) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			c.needed(v.Elem(), path)
+		}
+	case reflect.Struct:
+		for _, f := range fieldsOf(v.Type()) {
+			inner := join(path, f.key)
+			if f.needed && v.Field(f.index).IsZero() {
+				c.wrong(inner, f.doc, "%s is missing", f.key)
+			}
+			c.needed(v.Field(f.index), inner)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			c.needed(v.Index(i), fmt.Sprintf("%s[%d]", path, i))
+		}
+	case reflect.Map:
+		for _, key := range v.MapKeys() {
+			c.needed(v.MapIndex(key), join(path, key.String()))
+		}
+	}
+}
+
+func (c *checker) server() {
+	if c.Server.Addr != "" {
+		if _, _, err := net.SplitHostPort(c.Server.Addr); err != nil {
+			c.wrong("server.addr", "write HOST:PORT, such as 127.0.0.1:8080 or :8080", "%q is no address to listen on", c.Server.Addr)
+		}
+	}
+	c.address("server.public_url", c.Server.PublicURL)
+}
+
+// address must be an http or https URL, if it is there.
+func (c *checker) address(path, text string) {
+	if text == "" {
+		return
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
+		c.wrong(path, "write https://HOST/PATH, without a user in it", "this is no http or https address")
+	}
+}
+
+func (c *checker) stores() {
+	names := sorted(c.Stores)
+	if len(names) > 1 {
+		c.wrong(join("stores", names[1]), "keep one of "+strings.Join(names, ", "), "a server has one store")
+	}
+	for _, name := range names {
+		s := c.Stores[name]
+		path := join(join("stores", name), "url")
+		switch {
+		case s.URL == "" || strings.HasPrefix(s.URL, "sqlite:") && len(s.URL) > len("sqlite:"):
+		case strings.HasPrefix(s.URL, "postgres://"), strings.HasPrefix(s.URL, "postgresql://"):
+			if s.Keyring == "" {
+				c.wrong(path, "add keyring: FILE, the same file on every node", "PostgreSQL needs a keyring file: the keys never live in the database")
+			}
+		default:
+			c.wrong(path, "write sqlite:PATH or postgres://USER@HOST:5432/DATABASE", "this is no store")
+		}
+	}
+}
+
+func (c *checker) auth() {
+	if o := c.Auth.OIDC; o != nil {
+		c.address("auth.oidc.issuer", o.Issuer)
+		c.address("auth.oidc.redirect_url", o.RedirectURL)
+		if c.Server.PublicURL == "" {
+			c.wrong("auth.oidc", "add server.public_url, where people reach the server", "login needs server.public_url")
+		}
+	}
+	if j := c.Auth.JWT; j != nil {
+		c.address("auth.jwt.keys_url", j.KeysURL)
+		ways := 0
+		for _, there := range []bool{j.KeysURL != "", j.KeysFile != "", j.Secret != ""} {
+			if there {
+				ways++
+			}
+		}
+		if ways > 1 {
+			c.wrong("auth.jwt", "keep one of keys_url, keys_file and secret", "tokens are checked in one way, this is %d", ways)
+		}
+	}
+	for _, role := range sorted(c.Auth.Roles) {
+		for i, who := range c.Auth.Roles[role] {
+			if strings.TrimSpace(who) == "" || who == "group:" {
+				c.wrong(fmt.Sprintf("%s[%d]", join("auth.roles", role), i), "write an id such as ana@example.org, or group:NAME", "nobody is named")
+			}
+		}
+	}
+}
+
+func (c *checker) agent(path string, a Agent) {
+	c.known(path+".model", a.Model, "models", sorted(c.Models))
+	c.known(path+".session_store", a.SessionStore, "stores", sorted(c.Stores))
+	for i, t := range a.Tools {
+		if name, _, _ := strings.Cut(t, "/"); indexOf(sorted(c.Tools), t) < 0 && indexOf(sorted(c.Tools), name) < 0 {
+			c.known(fmt.Sprintf("%s.tools[%d]", path, i), t, "tools", sorted(c.Tools))
+		}
+	}
+	if _, err := Mode(a.SessionStore, c.Stores[a.SessionStore].Durable(), a.mode()); err != nil && (a.SessionStore == "" || c.Stores[a.SessionStore].URL != "") {
+		hint := "write auto, blocking or async"
+		if a.mode() == Async {
+			hint = "name one of stores as session_store, or write mode: auto"
+		}
+		message := err.Error()
+		if known, ok := err.(*holdshort.Error); ok {
+			message = known.Message
+		}
+		c.wrong(path+".task.hitl.mode", hint, "%s", message)
+	}
+}
+
+func (c *checker) known(path, name, section string, names []string) {
+	if name == "" || indexOf(names, name) >= 0 {
+		return
+	}
+	hint := "add it to " + section
+	if near := nearest(name, names); near != "" {
+		hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	c.wrong(path, hint, "%q is not one of %s", name, section)
+}
+
+func (c *checker) tool(path string, t Tool) {
+	kinds := 0
+	for _, there := range []bool{t.HTTP != nil, t.Command != nil, t.MCP != nil} {
+		if there {
+			kinds++
+		}
+	}
+	if kinds != 1 {
+		c.wrong(path, "give it one of http, command and mcp", "a tool is one thing, this is %d", kinds)
+	}
+	if t.HTTP != nil {
+		c.address(path+".http.url", t.HTTP.URL)
+	}
+	if t.MCP != nil && (len(t.MCP.Command) > 0) == (t.MCP.URL != "") {
+		c.wrong(path+".mcp", "give it one of command and url", "an MCP server is a program or an address")
+	}
+}
+
+func (c *checker) rule(path string, r Rule) {
+	verdicts := 0
+	for _, there := range []bool{r.Ask != nil, r.Allow, r.Deny} {
+		if there {
+			verdicts++
+		}
+	}
+	if verdicts != 1 {
+		c.wrong(path, "write one of ask, allow: true and deny: true", "a rule says one thing, this one %d", verdicts)
+	}
+	if r.Ask != nil && len(r.Ask.Blind) > 0 {
+		for i, name := range r.Ask.Blind {
+			if indexOf(r.Ask.Redacted, name) < 0 {
+				c.wrong(fmt.Sprintf("%s.ask.blind[%d]", path, i), "add it to redacted, or take it away", "%q is not redacted", name)
+			}
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package config
+
+import "strings"
+
+// Config is holdshort.yaml. The zero value is valid: every part has a default.
+type Config struct {
+	Server   Server           `yaml:"server" doc:"Where the server listens and what it answers to."`
+	Stores   map[string]Store `yaml:"stores" doc:"The database, by a name that session_store refers to. A server has one."`
+	Auth     Auth             `yaml:"auth" doc:"Who people and programs are, and which roles they have."`
+	Models   map[string]Model `yaml:"models" doc:"Language models by name."`
+	Agents   map[string]Agent `yaml:"agents" doc:"Agents by name."`
+	Tools    map[string]Tool  `yaml:"tools" doc:"What agents can do, by name."`
+	Policies []Rule           `yaml:"policies" doc:"Which calls are allowed, asked about or denied; the first rule that matches counts."`
+	Channels map[string]Free  `yaml:"channels" doc:"Chat channels by name."`
+	Webhooks []Webhook        `yaml:"webhooks" doc:"Addresses that events are sent to."`
+}
+
+// Free is an object whose keys are not this file's business.
+type Free map[string]any
+
+// Server is how it is reached.
+type Server struct {
+	Addr      string   `yaml:"addr" doc:"Address to listen on. Default: 127.0.0.1:8080. Any other than loopback needs authentication."`
+	PublicURL string   `yaml:"public_url" doc:"Address that people reach it by; links are made from it."`
+	MaxBody   int      `yaml:"max_body" min:"1024" doc:"Largest request body in bytes. Default: 1048576."`
+	Rate      Rate     `yaml:"rate" doc:"How many calls one key, person or address may make."`
+	Shutdown  Duration `yaml:"shutdown" doc:"How long calls under way may take when the server stops. Default: 10s."`
+	Log       string   `yaml:"log" enum:"debug,info,warn,error" doc:"Least level of what is logged. Default: info."`
+}
+
+// Rate limits calls.
+type Rate struct {
+	PerSecond float64 `yaml:"per_second" min:"0" doc:"Calls each second. Default: the server's own; 0 leaves it at that."`
+	Burst     int     `yaml:"burst" min:"0" doc:"Calls at once. Default: the server's own."`
+}
+
+// Store is a database.
+type Store struct {
+	URL     string `yaml:"url" need:"yes" doc:"sqlite:PATH or postgres://USER@HOST:5432/DATABASE."`
+	Keyring string `yaml:"keyring" doc:"File with the keys that sign decisions. Default for SQLite: PATH.keys; PostgreSQL needs one."`
+}
+
+// Durable reports whether what is committed there outlives the process.
+func (s Store) Durable() bool {
+	path, isSQLite := strings.CutPrefix(s.URL, "sqlite:")
+	return s.URL != "" && (!isSQLite || !strings.HasPrefix(path, ":memory:"))
+}
+
+// Webhook is an address that gets events.
+type Webhook struct {
+	URL    string   `yaml:"url" need:"yes" doc:"http or https address that takes POST."`
+	Secret string   `yaml:"secret" secret:"yes" doc:"Signs what is sent: whsec_ and base64. Default: one is made."`
+	Events []string `yaml:"events" doc:"Names or globs such as hitl.*; none: all."`
+}

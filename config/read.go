@@ -1,0 +1,108 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+
+	"github.com/holdshort/holdshort"
+)
+
+// maxSize of a file: whoever needs more has the wrong one.
+const maxSize = 4 << 20
+
+// Read reads and checks a file, with the process's environment. What is wrong with its content is Faults.
+func Read(file string) (Config, error) {
+	content, err := os.ReadFile(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Config{}, &holdshort.Error{Code: holdshort.NotFound, Op: "read " + file, Message: "there is no such file", Hint: "check --config"}
+	case err != nil:
+		return Config{}, &holdshort.Error{Code: holdshort.Invalid, Op: "read " + file, Err: err, Hint: "check the file and its rights"}
+	}
+	return Parse(file, content, os.LookupEnv)
+}
+
+// Parse reads and checks a configuration; name is what faults call it.
+func Parse(name string, content []byte, env func(string) (string, bool)) (Config, error) {
+	var c Config
+	d := &decoder{file: name, env: env, anchors: map[string]ast.Node{}, places: map[string]place{}, budget: 100_000}
+	if len(content) > maxSize {
+		return c, Faults{{File: name, Message: fmt.Sprintf("%d bytes are more than a configuration has", len(content)), Hint: "check which file this is"}}
+	}
+	if !utf8.Valid(content) {
+		return c, Faults{{File: name, Message: "this is not UTF-8 text", Hint: "save it as UTF-8"}}
+	}
+	d.lines = strings.SplitAfter(string(content), "\n")
+	file, err := parser.ParseBytes(content, 0)
+	if err != nil {
+		return c, Faults{d.syntax(err)}
+	}
+	if body, err := d.document(file); err != nil {
+		return c, Faults{*err}
+	} else if body != nil {
+		d.value(body, reflect.ValueOf(&c).Elem(), "")
+	}
+	// What could not be read must not be judged too.
+	if len(d.faults) == 0 {
+		d.faults = c.check(d.at)
+	}
+	if len(d.faults) > 0 {
+		slices.SortStableFunc(d.faults, func(a, b Fault) int {
+			if a.Line != b.Line {
+				return a.Line - b.Line
+			}
+			return a.Column - b.Column
+		})
+		return c, d.faults
+	}
+	return c, nil
+}
+
+// Check finds what is wrong with a configuration that was made in code.
+func (c Config) Check() error {
+	if faults := c.check(func(path, message, hint string) Fault { return Fault{Path: path, Message: message, Hint: hint} }); len(faults) > 0 {
+		return faults
+	}
+	return nil
+}
+
+// document gives the one document of a file, nil for an empty one.
+func (d *decoder) document(file *ast.File) (ast.Node, *Fault) {
+	var body ast.Node
+	for _, doc := range file.Docs {
+		if doc.Body == nil {
+			continue
+		}
+		if body != nil {
+			f := d.fault(doc.Body, "", "a second document", "a configuration is one document: take the --- away")
+			return nil, &f
+		}
+		body = doc.Body
+	}
+	return body, nil
+}
+
+func (d *decoder) syntax(err error) Fault {
+	f := Fault{File: d.file, Message: err.Error(), Hint: "check indents and brackets; quote texts that hold : { } [ ] , # or ${…}"}
+	if known, ok := errors.AsType[yaml.Error](err); ok {
+		f.Message = known.GetMessage()
+		if strings.HasPrefix(f.Message, "mapping key ") {
+			f.Hint = "keep one of them"
+		}
+		if tk := known.GetToken(); tk != nil && tk.Position != nil {
+			f.Line, f.Column = tk.Position.Line, tk.Position.Column
+			f.Excerpt = excerpt(d.lines, f.Line, f.Column)
+		}
+	}
+	return f
+}

@@ -1,0 +1,76 @@
+package config
+
+import (
+	"encoding/json"
+	"reflect"
+)
+
+// schemed is a type that knows its own schema.
+type schemed interface{ schema() map[string]any }
+
+// Schema gives the JSON Schema of holdshort.yaml, for editors: what Parse refuses by its shape, the schema refuses too.
+func Schema() ([]byte, error) {
+	root := schemaOf(reflect.TypeFor[Config]())
+	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	root["title"] = "holdshort.yaml"
+	return json.MarshalIndent(root, "", "  ")
+}
+
+func schemaOf(t reflect.Type) map[string]any {
+	if own, ok := reflect.Zero(t).Interface().(schemed); ok {
+		return own.schema()
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return schemaOf(t.Elem())
+	case reflect.Struct:
+		return objectSchema(t)
+	case reflect.Map:
+		if t.Elem().Kind() == reflect.Interface {
+			return map[string]any{"type": []any{"object", "null"}}
+		}
+		return map[string]any{"type": []any{"object", "null"}, "additionalProperties": schemaOf(t.Elem())}
+	case reflect.Slice:
+		return map[string]any{"type": []any{"array", "null"}, "items": schemaOf(t.Elem())}
+	case reflect.Int:
+		return orVariable(map[string]any{"type": "integer"})
+	case reflect.Float64:
+		return orVariable(map[string]any{"type": "number"})
+	case reflect.Bool:
+		return orVariable(map[string]any{"type": "boolean"})
+	}
+	return map[string]any{"type": []any{"string", "null"}}
+}
+
+// orVariable lets a value come from the environment.
+func orVariable(s map[string]any) map[string]any {
+	return map[string]any{"anyOf": []any{s, map[string]any{"type": "string", "pattern": `\$\{.*\}`}, map[string]any{"type": "null"}}}
+}
+
+func objectSchema(t reflect.Type) map[string]any {
+	properties := map[string]any{}
+	var required []any
+	for _, f := range fieldsOf(t) {
+		s := schemaOf(t.Field(f.index).Type)
+		if len(f.enum) > 0 {
+			words := []any{}
+			for _, w := range f.enum {
+				words = append(words, w)
+			}
+			s = orVariable(map[string]any{"enum": words})
+		}
+		if f.min != nil {
+			s["anyOf"].([]any)[0].(map[string]any)["minimum"] = *f.min
+		}
+		s["description"] = f.doc
+		if f.needed {
+			required = append(required, f.key)
+		}
+		properties[f.key] = s
+	}
+	s := map[string]any{"type": []any{"object", "null"}, "properties": properties, "additionalProperties": false}
+	if required != nil {
+		s["required"] = required
+	}
+	return s
+}
