@@ -3,7 +3,6 @@ package bench
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/holdshort/holdshort"
@@ -40,31 +39,5 @@ func (k *kernel) cycle(ctx context.Context) (lap, error) {
 
 // cycles lets callers do one cycle after the other for a while.
 func (k *kernel) cycles(ctx context.Context, callers int, d time.Duration) ([]lap, time.Duration, error) {
-	var (
-		wg    sync.WaitGroup
-		mu    sync.Mutex
-		all   []lap
-		first error
-	)
-	start := time.Now()
-	for range callers {
-		wg.Go(func() {
-			var own []lap
-			for len(own) == 0 || time.Since(start) < d {
-				l, err := k.cycle(ctx)
-				if err != nil {
-					mu.Lock()
-					first = err
-					mu.Unlock()
-					return
-				}
-				own = append(own, l)
-			}
-			mu.Lock()
-			all = append(all, own...)
-			mu.Unlock()
-		})
-	}
-	wg.Wait()
-	return all, time.Since(start), first
+	return laps(ctx, callers, d, k.cycle)
 }

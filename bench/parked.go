@@ -1,19 +1,13 @@
 package bench
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"runtime"
-	"runtime/debug"
-	"strconv"
 	"time"
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/engine"
-	"github.com/holdshort/holdshort/store"
 )
 
 // enough of decisions and looks for a median; fewer where few are parked.
@@ -40,23 +34,22 @@ func measureParked(ctx context.Context, t *target, o Options, report *Report) er
 	}
 	defer dropFull()
 	var alone waiting
-	if err := empty.wait(ctx, &alone, enough(o.Parked, 500), nil); err != nil {
+	if err := empty.alone(ctx, o, &alone); err != nil {
 		return err
 	}
-	p.RSSEmpty, p.GoroutinesEmpty = alone.rss, alone.goroutines
+	p.RSSEmpty, p.GoroutinesEmpty = alone.RSS, alone.Goroutines
 	ids, err := p.fill(ctx, full, o, model)
 	if err != nil {
 		return err
 	}
 	o.Progress("an engine beside them")
-	var times []time.Duration
 	var crowd waiting
-	if err := full.wait(ctx, &crowd, enough(o.Parked, 500), &times); err != nil {
+	if err := full.alone(ctx, o, &crowd); err != nil {
 		return err
 	}
-	p.OpenTook, p.ReadyTook, p.RSSParked, p.GoroutinesParked = crowd.open, crowd.ready, crowd.rss, crowd.goroutines
-	p.BytesEach = float64(crowd.bytes-alone.bytes) / float64(o.Parked)
-	p.InboxP50, p.InboxP99 = quantile(times, 0.5), quantile(times, 0.99)
+	p.OpenTook, p.ReadyTook, p.RSSParked, p.GoroutinesParked = crowd.Open, crowd.Ready, crowd.RSS, crowd.Goroutines
+	p.BytesEach = float64(crowd.Bytes-alone.Bytes) / float64(o.Parked)
+	p.InboxP50, p.InboxP99 = quantile(crowd.Inbox, 0.5), quantile(crowd.Inbox, 0.99)
 	o.Progress("deciding some of them")
 	if err := p.decide(ctx, empty, full, model, ids); err != nil {
 		return err
@@ -76,37 +69,6 @@ func (p *Parked) fill(ctx context.Context, t *target, o Options, model *pattern)
 	ids, err := model.load(ctx, s, o.Parked, max(o.Parked/enough(o.Parked, 200), 1), tomorrow)
 	p.LoadedRate = float64(o.Parked) / time.Since(start).Seconds()
 	return ids, errors.Join(err, s.Close()) // closing moves the write-ahead log into the file
-}
-
-// waiting is what an engine costs that has nothing to do.
-type waiting struct {
-	open, ready time.Duration
-	rss, bytes  int64
-	goroutines  int
-}
-
-// wait opens the store, starts an engine, reads the inbox and looks at the process.
-func (t *target) wait(ctx context.Context, w *waiting, looks int, times *[]time.Duration) (err error) {
-	start := time.Now()
-	s, err := t.open(ctx, 256, 1)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	w.open = time.Since(start)
-	k, err := startKernel(ctx, s, 64)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(k.stop(), err) }()
-	w.ready = time.Since(start)
-	if w.rss, err = touch(ctx, s, looks, times); err != nil {
-		return err
-	}
-	w.goroutines = runtime.NumGoroutine()
-	health, err := s.System().Health(ctx)
-	w.bytes = health.Bytes
-	return err
 }
 
 // decide decides parked runs and, in turn with them, runs of a store that has few.
@@ -155,38 +117,4 @@ func (k *kernel) decide(ctx context.Context, id holdshort.RequestID) (time.Durat
 		err = fmt.Errorf("run %s is %s: %+v", run.ID, run.Status, run.Error)
 	}
 	return took, err
-}
-
-// touch reads the first page of the inbox many times and says how much memory the process has afterwards.
-func touch(ctx context.Context, s store.Store, looks int, times *[]time.Duration) (int64, error) {
-	for range looks {
-		start := time.Now()
-		err := s.View(ctx, tenant, func(tx store.ReadTx) error {
-			_, err := tx.Requests(store.RequestQuery{Status: holdshort.RequestOpen, Limit: 50})
-			return err
-		})
-		if err != nil {
-			return 0, err
-		}
-		if times != nil {
-			*times = append(*times, time.Since(start))
-		}
-	}
-	debug.FreeOSMemory()
-	return residentMemory(), nil
-}
-
-// residentMemory of this process in bytes, 0 where the system does not say.
-func residentMemory() int64 {
-	raw, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return 0
-	}
-	for line := range bytes.Lines(raw) {
-		if rest, ok := bytes.CutPrefix(line, []byte("VmRSS:")); ok {
-			kib, _ := strconv.ParseInt(string(bytes.Fields(rest)[0]), 10, 64)
-			return kib << 10
-		}
-	}
-	return 0
 }

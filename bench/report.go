@@ -21,6 +21,7 @@ type Report struct {
 	Parked  *Parked       `json:"parked,omitempty"`
 	Sweep   *Sweep        `json:"sweep,omitempty"`
 	Sleeps  *Sleeps       `json:"sleeps,omitempty"`
+	Door    *Door         `json:"door,omitempty"`
 }
 
 // Commits is one row of the commit table.
@@ -139,6 +140,7 @@ func (r Report) WriteTable(w io.Writer) error {
 	if s := r.Sleeps; s != nil {
 		fmt.Fprintf(w, "%d sleeps woke %s late, p99 %s; an idle engine asks the store %.1f times a second\n", s.Timers, micro(s.LateP50), micro(s.LateP99), s.IdleCalls)
 	}
+	r.Door.write(w)
 	return nil
 }
 

@@ -35,8 +35,14 @@ type Options struct {
 	Cycle bool
 	// Sleeps of runs on an idle engine; 0 leaves that part out.
 	Sleeps int
+	// Door also measures the HTTP API: whole lives of runs over it, beside the same in the process.
+	Door bool
+	// Pollers that wait while the door is measured, and IdleConnections that only wait; 0 leaves that part out.
+	Pollers, IdleConnections int
 	// NoCommits leaves the commit table out.
 	NoCommits bool
+	// Self is this program, to measure an idle engine in a process of its own. Default: in this process.
+	Self string
 	// Progress is told what is being measured. Default: nobody.
 	Progress func(string)
 }
@@ -219,7 +225,7 @@ func Run(ctx context.Context, options Options) (Report, error) {
 			return report, err
 		}
 	}
-	for _, part := range []func(context.Context, *target, Options, *Report) error{measureCommits, measureCycle, measureSleeps, measureSweep, measureParked} {
+	for _, part := range []func(context.Context, *target, Options, *Report) error{measureCommits, measureCycle, measureSleeps, measureSweep, measureParked, measureDoor} {
 		if err := part(ctx, t, o, &report); err != nil {
 			return report, err
 		}
