@@ -17,8 +17,15 @@ type benchCommand struct {
 	Parked   int           `help:"Also park this many runs and put an engine beside them (1000000 takes some minutes and 4 GiB)."`
 	Due      int           `help:"Also let this many requests expire at one moment while somebody decides others."`
 	Sleeps   int           `help:"Also let this many runs sleep on an idle engine and see how late they wake."`
+	Door     bool          `help:"Also measure the HTTP API beside the same calls in the process."`
+	Pollers  int           `help:"With --door: this many callers wait for a decision."`
+	Waiters  int           `help:"With --door: this many connections only wait."`
 	Only     bool          `help:"Leave the commit table out."`
 	JSON     bool          `name:"json" help:"Print JSON."`
+
+	Idle  string `hidden:""` // this process is the one that is measured
+	Looks int    `hidden:""`
+	Hold  int    `hidden:""` // this process holds connections open
 }
 
 func (benchCommand) Help() string {
@@ -29,6 +36,7 @@ parts make files of their own in --folder, or schemas of their own, and remove t
 Example:
   holdshort bench --duration 5s
   holdshort bench --only --cycle --sleeps 200
+  holdshort bench --only --door --pollers 1000 --waiters 10000
   holdshort bench --only --parked 1000000 --due 100000 --folder .`
 }
 
@@ -41,8 +49,18 @@ func progress(out *console) func(string) {
 }
 
 func (c *benchCommand) Run(ctx context.Context, out *console) error {
+	if c.Idle != "" {
+		return bench.Idle(ctx, c.Idle, c.Looks, out)
+	}
+	if c.Hold > 0 {
+		return bench.Hold(ctx, c.Hold, os.Stdin, out)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
 	report, err := bench.Run(ctx, bench.Options{Store: c.Store, Folder: c.Folder, Duration: c.Duration, Callers: c.Callers, Cycle: c.Cycle, Parked: c.Parked, Due: c.Due, Sleeps: c.Sleeps,
-		NoCommits: c.Only, Progress: progress(out)})
+		Door: c.Door, Pollers: c.Pollers, IdleConnections: c.Waiters, NoCommits: c.Only, Self: self, Progress: progress(out)})
 	if err != nil {
 		return err
 	}

@@ -56,6 +56,17 @@ func (c *doctorCommand) examine(ctx context.Context, l location) ([]check, *stor
 	}
 	checks := []check{{"store", statusOK, h.Driver + ", " + h.Server + ", " + size(h.Bytes), ""}, schemaCheck(h, schema), c.keyringCheck(l, s)}
 	checks = append(checks, healthChecks(h, time.Now())...)
+	if c.Pending {
+		can, err := ownAbilities()
+		if err != nil {
+			return nil, nil, err
+		}
+		found, err := pendingChecks(ctx, s, holdshort.TenantID(c.Tenant), can)
+		if err != nil {
+			return ill(ctx, "pending", err)
+		}
+		checks = append(checks, found...)
+	}
 	if c.CheckFile {
 		checks = append(checks, fileCheck(ctx, s))
 	}

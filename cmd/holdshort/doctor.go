@@ -17,6 +17,8 @@ type doctorCommand struct {
 	AcceptRestore bool   `help:"End the quarantine of a store that was restored from a backup: from here on it is what it is. Stop the server first."`
 	By            string `placeholder:"NAME" help:"Who accepts the restore; goes into the audit log as cli:NAME. Default: the user of this machine."`
 	CheckFile     bool   `help:"Also read the whole SQLite file and look for damage. It takes as long as the file is large."`
+	Pending       bool   `help:"Also say which open requests this build, its flows and its rules could not carry on."`
+	Tenant        string `default:"default" help:"With --pending: whose requests."`
 	storeFlags
 	jsonFlag
 }
@@ -30,6 +32,7 @@ Examples:
 
     holdshort doctor
     holdshort doctor --check-file --store sqlite:/var/lib/holdshort/holdshort.db
+    holdshort doctor --pending
     holdshort doctor --accept-restore --by ana`
 }
 

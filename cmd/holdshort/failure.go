@@ -21,7 +21,7 @@ const (
 
 // refusals are the codes that end with exitRefused.
 var refusals = []holdshort.Code{
-	holdshort.Conflict, holdshort.Duplicate, holdshort.Closed, holdshort.Expired, holdshort.Forbidden, holdshort.AlreadyVoted, holdshort.DecisionUsed,
+	holdshort.Conflict, holdshort.Duplicate, holdshort.Closed, holdshort.Expired, holdshort.Forbidden, holdshort.Unauthenticated, holdshort.Denied, holdshort.KeyReused, holdshort.AlreadyVoted, holdshort.DecisionUsed,
 	holdshort.FingerprintMismatch, holdshort.WrongState, holdshort.LeaseLost, holdshort.KeyUnknown, holdshort.MACInvalid, holdshort.Quarantined,
 	holdshort.StoreLocked, holdshort.SchemaNewer, holdshort.SchemaOlder, holdshort.SchemaCorrupt,
 }

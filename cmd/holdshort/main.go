@@ -12,12 +12,25 @@ import (
 
 // grammar is the command line: a subcommand is one field here and one file beside this one.
 type grammar struct {
-	Migrate migrateCommand `cmd:"" help:"Bring the store's schema up to date, or look whether it is."`
-	Audit   auditCommand   `cmd:"" help:"Verify or export the audit log."`
-	Doctor  doctorCommand  `cmd:"" help:"Look at the store and say what is wrong and what to do."`
-	Bench   benchCommand   `cmd:"" help:"Measure how fast this machine commits."`
-	Torture tortureCommand `cmd:"" help:"Kill processes at random and count broken promises."`
-	Version versionCommand `cmd:"" help:"Print the version of this build."`
+	Demo       demoCommand       `cmd:"" help:"Try it: a server with a sample business, offline, nothing to set up."`
+	Serve      serveCommand      `cmd:"" help:"Run the server."`
+	Inbox      inboxCommand      `cmd:"" help:"Look at what waits for people, and decide it."`
+	Show       showCommand       `cmd:"" help:"Show a request."`
+	Approve    approveCommand    `cmd:"" help:"Approve a request."`
+	Reject     rejectCommand     `cmd:"" help:"Reject a request."`
+	Answer     answerCommand     `cmd:"" help:"Answer a question."`
+	Edit       editCommand       `cmd:"" help:"Approve a call with other arguments."`
+	Cancel     cancelCommand     `cmd:"" help:"Call a request off."`
+	Runs       runsCommand       `cmd:"" help:"Look at runs, cancel or retry them."`
+	Keys       keysCommand       `cmd:"" help:"Make, list and revoke API keys."`
+	Config     configCommand     `cmd:"" help:"Check a configuration, or print its schema."`
+	Migrate    migrateCommand    `cmd:"" help:"Bring the store's schema up to date, or look whether it is."`
+	Audit      auditCommand      `cmd:"" help:"Verify or export the audit log."`
+	Doctor     doctorCommand     `cmd:"" help:"Look at the store and say what is wrong and what to do."`
+	Bench      benchCommand      `cmd:"" help:"Measure how fast this machine commits."`
+	Torture    tortureCommand    `cmd:"" help:"Kill processes at random and count broken promises."`
+	Completion completionCommand `cmd:"" help:"Print a script that completes commands in your shell."`
+	Version    versionCommand    `cmd:"" help:"Print the version of this build."`
 
 	TortureWorker  tortureWorkerCommand  `cmd:"" hidden:""`
 	TortureCounter tortureCounterCommand `cmd:"" hidden:""`

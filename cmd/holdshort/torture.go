@@ -14,6 +14,7 @@ type tortureCommand struct {
 	Duration time.Duration `default:"1m" help:"How long processes are killed."`
 	Workers  int           `placeholder:"N" help:"Processes that run the engine. Default: 3 on PostgreSQL; SQLite has one."`
 	Clients  int           `placeholder:"N" help:"Clients that start runs and decide. Default: 32."`
+	HTTP     bool          `help:"Let every client speak the public HTTP API, with agents outside at the gate."`
 	Seed     uint64        `help:"Seed of the moments of killing, as a report gives it. Default: a new one."`
 	jsonFlag
 }
@@ -39,7 +40,7 @@ func (c *tortureCommand) Run(ctx context.Context, out *console) error {
 	case c.Workers < 0 || c.Clients < 0:
 		return &usageError{Message: "--workers and --clients: less than one is none", Hint: "leave them out for the defaults"}
 	}
-	o := torture.RealOptions{Store: c.Store, Duration: c.Duration, Workers: c.Workers, Clients: c.Clients, Seed: c.Seed, Progress: progress(out)}
+	o := torture.RealOptions{Store: c.Store, Duration: c.Duration, Workers: c.Workers, Clients: c.Clients, HTTP: c.HTTP, Seed: c.Seed, Progress: progress(out)}
 	if c.Store != "" {
 		l, err := storeFlags{Store: c.Store}.locate(out)
 		if err != nil {

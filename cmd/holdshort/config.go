@@ -1,0 +1,136 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/holdshort/holdshort/config"
+)
+
+type configCommand struct {
+	Check  configCheckCommand  `cmd:"" help:"Check a configuration and say everything that is wrong with it."`
+	Schema configSchemaCommand `cmd:"" help:"Print the JSON Schema of holdshort.yaml, for editors."`
+}
+
+func (configCommand) Help() string {
+	return `Examples:
+
+    holdshort config check
+    holdshort config schema > holdshort.schema.json`
+}
+
+const defaultConfig = "holdshort.yaml"
+
+type configCheckCommand struct {
+	File string `arg:"" optional:"" default:"holdshort.yaml" help:"The file. Default: holdshort.yaml."`
+	jsonFlag
+}
+
+func (configCheckCommand) Help() string {
+	return `Reads the file as serve does, with the same environment, and starts nothing. Exit 0: nothing is wrong. Exit 1: something is.
+
+Examples:
+
+    holdshort config check
+    holdshort config check /etc/holdshort/holdshort.yaml --json`
+}
+
+// checked is the command's JSON.
+type checked struct {
+	File    string            `json:"file"`
+	OK      bool              `json:"ok"`
+	Faults  []config.Fault    `json:"faults"`
+	Unbuilt []string          `json:"unbuilt"` // sections that this build does not run
+	Modes   map[string]string `json:"modes"`   // of agents
+}
+
+func (c *configCheckCommand) Run(out *console) error {
+	read, err := config.Read(c.File)
+	faults := config.FaultsOf(err)
+	if err != nil && len(faults) == 0 {
+		return err
+	}
+	result := checked{File: c.File, OK: err == nil, Faults: list(faults), Unbuilt: list(read.Unbuilt()), Modes: map[string]string{}}
+	if err == nil {
+		for name := range read.Agents {
+			if result.Modes[name], err = read.ModeOf(name); err != nil {
+				return err
+			}
+		}
+	}
+	switch {
+	case c.JSON:
+		if err := out.encode(result); err != nil {
+			return err
+		}
+	case result.OK:
+		out.printf("%s is right\n", c.File)
+		for _, name := range slices.Sorted(keysOf(result.Modes)) {
+			out.printf("agent %s waits %s\n", name, result.Modes[name])
+		}
+		if len(result.Unbuilt) > 0 {
+			out.printf("not part of this build: %s\n", strings.Join(result.Unbuilt, ", "))
+		}
+	default:
+		showFaults(out, faults)
+	}
+	if !result.OK {
+		return verdict(exitFailed)
+	}
+	return nil
+}
+
+func keysOf(m map[string]string) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// showFaults tells on stderr what is wrong with a configuration, with the lines that it stands in.
+func showFaults(out *console, faults config.Faults) {
+	for _, f := range faults {
+		out.notef("holdshort: %s", f.Error())
+		for line := range strings.Lines(f.Excerpt) {
+			out.notef("%s", strings.TrimRight(line, "\n"))
+		}
+		if f.Hint != "" {
+			out.notef("hint: %s", f.Hint)
+		}
+	}
+}
+
+// readConfig reads the file that was named, or holdshort.yaml if it is there, and shows what is wrong with it.
+func readConfig(out *console, file string) (config.Config, error) {
+	c, err := config.Read(file)
+	if faults, ok := errors.AsType[config.Faults](err); ok && !out.jsonErrors {
+		showFaults(out, faults)
+		return c, verdict(exitFailed)
+	}
+	return c, err
+}
+
+type configSchemaCommand struct{}
+
+func (configSchemaCommand) Help() string {
+	return `Prints JSON Schema (draft 2020-12). Editors that know YAML take it with a first line
+"# yaml-language-server: $schema=holdshort.schema.json".
+
+Examples:
+
+    holdshort config schema > holdshort.schema.json`
+}
+
+func (configSchemaCommand) Run(out *console) error {
+	schema, err := config.Schema()
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "%s\n", schema)
+	return err
+}

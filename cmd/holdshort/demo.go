@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/holdshort/holdshort/demo"
+	"github.com/holdshort/holdshort/engine"
+	"github.com/holdshort/holdshort/identity"
+	"github.com/holdshort/holdshort/store/sqlite"
+	"github.com/holdshort/holdshort/telemetry"
+)
+
+type demoCommand struct {
+	Addr  string        `placeholder:"HOST:PORT" default:"127.0.0.1:8080" help:"Address to listen on."`
+	Data  string        `placeholder:"DIR" type:"path" help:"Folder to keep it in. Default: a temporary one, removed at the end."`
+	Story bool          `help:"Tell a story: an agent asks, somebody decides, the machine dies twice, and the money is paid back once."`
+	Pace  time.Duration `default:"2s" hidden:"" help:"Between the lines of the story."`
+	Child bool          `hidden:"" help:"Be the machine that dies in the story."`
+	Slow  time.Duration `hidden:"" help:"How long a refund takes."`
+	Once  bool          `hidden:"" help:"End when the story is told."`
+}
+
+func (demoCommand) Help() string {
+	return `Everything at once, offline, with no keys and no configuration: a server, an order desk that looks up, refunds, cancels and writes to customers, and some requests that wait for you. It prints the address and a login link that works once. Other commands find it by themselves: try holdshort inbox in another terminal.
+
+Examples:
+
+    holdshort demo
+    holdshort demo --story
+    holdshort demo --addr 127.0.0.1:9000 --data ./demo`
+}
+
+// Grace: what is under way, and the folder.
+func (demoCommand) Grace() time.Duration { return 20 * time.Second }
+
+func (c *demoCommand) Run(ctx context.Context, out *console) (err error) {
+	dir := c.Data
+	if dir == "" {
+		if dir, err = os.MkdirTemp("", "holdshort-demo-"); err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+	} else if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	if c.Story && !c.Child {
+		return c.tell(ctx, out, dir)
+	}
+	if c.Child {
+		var stop context.CancelFunc
+		ctx, stop = context.WithCancel(ctx)
+		go func() { // without its parent it ends too
+			io.Copy(io.Discard, os.Stdin)
+			stop()
+		}()
+	}
+	s, err := c.desk(ctx, out, dir)
+	if err != nil {
+		return err
+	}
+	var local profile
+	defer func() { local.remove() }()
+	return s.run(ctx, func() (err error) {
+		if c.Child {
+			return c.handOver(ctx, out, s)
+		}
+		out.printf("The order desk is open at %s\n", s.url())
+		if local, err = s.welcome(ctx, out, demo.Tenant, demo.Visitor()); err != nil {
+			return err
+		}
+		out.printf("\nTry in another terminal:\n    holdshort inbox\n    holdshort runs\nCtrl-C closes it")
+		if c.Data == "" {
+			out.printf(" and removes everything")
+		}
+		out.printf(".\n")
+		return nil
+	})
+}
+
+// desk is the demo's server over its folder.
+func (c *demoCommand) desk(ctx context.Context, out *console, dir string) (*serving, error) {
+	log := telemetry.Logger(io.Discard, nil)
+	if c.Data != "" && !c.Child {
+		file, err := os.OpenFile(filepath.Join(dir, "demo.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil {
+			return nil, fmt.Errorf("open the demo's log: %w", err)
+		}
+		context.AfterFunc(ctx, func() { file.Sync() })
+		log = telemetry.Logger(file, nil)
+	}
+	shop, err := demo.OpenShop(dir)
+	if err != nil {
+		return nil, err
+	}
+	desk := &demo.Desk{Shop: shop, Slow: c.Slow}
+	clock := &demo.Clock{}
+	store, err := sqlite.Open(ctx, filepath.Join(dir, "holdshort.db"), sqlite.Options{Clock: clock.Now, Logger: log})
+	if err != nil {
+		return nil, err
+	}
+	s, err := newServing(ctx, servingOptions{Addr: c.Addr, Store: store, Engine: engine.Config{Flows: demo.Flows(), Tools: desk.Tools(), Policy: demo.Rules, Clock: clock.Now, Drain: 2 * time.Second},
+		Identity: identity.Config{Tenant: demo.Tenant}, Log: log, Shutdown: 2 * time.Second})
+	if err != nil {
+		return nil, err
+	}
+	if err := demo.Seed(ctx, s.engine, clock); err != nil {
+		s.listener.Close()
+		store.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// handover is what the machine of the story tells its parent.
+type handover struct {
+	URL   string `json:"url"`
+	Token string `json:"token"`
+	Link  string `json:"link"`
+}
+
+func (c *demoCommand) handOver(ctx context.Context, out *console, s *serving) error {
+	link, err := s.loginLink(ctx, demo.Tenant, demo.Visitor())
+	if err != nil {
+		return err
+	}
+	token, err := personalKey(ctx, s.engine, demo.Tenant, "story", demo.Visitor())
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(out).Encode(handover{s.url(), token, link})
+}
