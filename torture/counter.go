@@ -75,7 +75,7 @@ func RunCounter(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return serve(ctx, mux, out, nil)
+	return serve(ctx, mux, nil, out, nil)
 }
 
 // at finds the record of an operation. The caller has the lock.

@@ -30,6 +30,8 @@ type RealOptions struct {
 	Workers int
 	// Clients that start and decide at once. Default: 32.
 	Clients int
+	// HTTP lets clients speak the public API of the workers, as anybody outside does, and agents outside work at the gate.
+	HTTP bool
 	// Seed of the moments of killing. Default: a new one.
 	Seed uint64
 	// Worker and Counter are the commands that call RunWorker and RunCounter.
@@ -96,15 +98,25 @@ func Real(ctx context.Context, options RealOptions) (out RealReport, err error) 
 	if out, err = o.look(ctx); err != nil {
 		return out, err
 	}
+	var keys keychain
+	if o.HTTP {
+		if keys, err = makeKeys(ctx, o); err != nil {
+			return out, err
+		}
+	}
 	world, err := startProcess(o.Counter, struct{}{}, filepath.Join(folder, "counter.log"))
 	if err != nil {
 		return out, err
 	}
 	defer world.kill()
 	t := &trial{RealOptions: o, folder: folder, report: &Report{}, world: newOutside(world.address)}
-	t.fleet = newFleet(o.Worker, workerSetup{Store: o.Store, Keyring: o.Keyring, Counter: world.address}, folder, o.Workers, o.onSQLite())
+	t.fleet = newFleet(o.Worker, workerSetup{Store: o.Store, Keyring: o.Keyring, Counter: world.address, HTTP: o.HTTP}, folder, o.Workers, o.onSQLite())
 	t.fleet.died = func(err error) { t.report.Violate(Progress, "%v", err) }
 	defer t.fleet.killAll()
+	if t.hands = t.fleet; o.HTTP {
+		t.public = public{newDoor(t.fleet.anyAPI), keys, t.fleet}
+		t.hands = t.public
+	}
 	if err := t.fleet.raiseAll(); err != nil {
 		return out, err
 	}

@@ -30,7 +30,7 @@ type messageKey struct {
 func (l *load) chat(ctx context.Context, r *rand.Rand, n int) {
 	for round := 0; ctx.Err() == nil; round++ {
 		address := fmt.Sprintf("phone-%d-%d", n, round)
-		a, _, err := l.fleet.until(ctx, order{Session: &engine.OpenSessionInput{User: owner.ID, Channel: lineChannel, Address: address, Flow: diaryFlow}})
+		a, _, err := l.hands.until(ctx, order{Session: &engine.OpenSessionInput{User: owner.ID, Channel: lineChannel, Address: address, Flow: diaryFlow}})
 		if err != nil {
 			return
 		}
@@ -60,7 +60,7 @@ func (l *load) chat(ctx context.Context, r *rand.Rand, n int) {
 
 // send hands a message over until somebody answers. other: the id has been used for another text.
 func (l *load) send(ctx context.Context, key messageKey, text string, other bool) {
-	a, _, err := l.fleet.until(ctx, order{Receive: &engine.Inbound{Channel: lineChannel, Address: key.address, ID: key.id, Text: text}})
+	a, _, err := l.hands.until(ctx, order{Receive: &engine.Inbound{Channel: lineChannel, Address: key.address, ID: key.id, Text: text}, In: key.session})
 	switch {
 	case err != nil:
 	case other && a.Code != holdshort.Duplicate:

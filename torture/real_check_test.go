@@ -138,7 +138,7 @@ func TestLedgerSees(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			l := newLedger(&Report{})
-			l.told(holdshort.Request{ID: "req_1"})
+			l.told(holdshort.Request{ID: "req_1"}, time.Now())
 			l.sends("req_1", "a")
 			for _, a := range tt.told {
 				l.decided("req_1", "ana0", "a", a)

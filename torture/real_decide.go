@@ -88,13 +88,14 @@ func (l *load) edits(r *rand.Rand, req holdshort.Request) (calls []holdshort.Cal
 
 // decide sends one decision until somebody answers it.
 func (l *load) decide(ctx context.Context, in engine.DecideInput) {
+	asked := time.Now()
 	l.ledger.sends(in.Request, in.Message)
-	a, _, err := l.fleet.until(ctx, order{Decide: &in})
+	a, _, err := l.hands.until(ctx, order{Decide: &in})
 	if err != nil {
 		return
 	}
 	if a.Next != nil {
-		l.ledger.told(*a.Next)
+		l.ledger.told(*a.Next, asked)
 	}
 	l.ledger.decided(in.Request, in.Actor.ID, in.Message, a)
 }
@@ -102,14 +103,14 @@ func (l *load) decide(ctx context.Context, in engine.DecideInput) {
 // intrude tries what must not work: to decide without a right to, and to decide something else than what stands.
 func (l *load) intrude(ctx context.Context, req holdshort.Request) {
 	in := engine.DecideInput{Request: req.ID, Action: holdshort.Approve, Actor: stranger, Message: "let me in"}
-	if a, _, err := l.fleet.until(ctx, order{Decide: &in}); err == nil {
+	if a, _, err := l.hands.until(ctx, order{Decide: &in}); err == nil {
 		l.ledger.add(&l.ledger.refused)
 		if a.Code != holdshort.NotFound && a.Code != holdshort.Forbidden || a.Decision != nil {
 			l.ledger.report.Violate(OnlyEntitled, "%s: somebody who may not decide was answered with %q", req.ID, a.Code)
 		}
 	}
 	in.Actor, in.Fingerprint = reviewer(99), strings.Repeat("0", len(req.Fingerprint))
-	if a, _, err := l.fleet.until(ctx, order{Decide: &in}); err == nil {
+	if a, _, err := l.hands.until(ctx, order{Decide: &in}); err == nil {
 		l.ledger.add(&l.ledger.refused)
 		if a.Code != holdshort.FingerprintMismatch && a.Code != holdshort.Closed && a.Code != holdshort.Expired {
 			l.ledger.report.Violate(SameCall, "%s: a decision about something else was answered with %q", req.ID, a.Code)

@@ -47,9 +47,14 @@ func (x *examiner) checkApproved(f findings, op holdshort.Operation, e *Effect) 
 	d, decided := f.decisions[op.RequestID]
 	step := strings.TrimPrefix(op.StepID, string(f.run.ID)+"/")
 	callID := "call_1"
-	if before, number, batch := cutLast(step, "/"); batch && known && req.OriginStepID == before {
+	if before, number, batch := cutLast(step, "/"); batch && known && req.RunID != "" && req.OriginStepID == before {
 		if _, err := strconv.Atoi(number); err == nil {
 			step, callID = before, "call_"+number
+		}
+	}
+	if known && req.RunID == "" {
+		if id, ok := gateCall(req, op); ok {
+			step, callID = req.OriginStepID, id
 		}
 	}
 	switch {
@@ -67,6 +72,9 @@ func (x *examiner) checkApproved(f findings, op holdshort.Operation, e *Effect) 
 		}
 	}
 	verb := holdshort.Verb("")
+	if byPolicy(req, d) && e.Tool == lookupTool {
+		verb = holdshort.Approve
+	}
 	for _, call := range d.Calls {
 		if call.CallID == callID {
 			if verb = call.Action; verb == holdshort.Edit {
@@ -126,6 +134,8 @@ func (x *examiner) checkAudit(ctx context.Context) error {
 		x.report.Violate(Audited, "%s at %d: %s", fault.Stream, fault.Position, fault.Problem)
 	}
 	x.counts.Events = verdict.Events
+	var positions []int64
+	var ids []string
 	for after, more := int64(0), true; more; {
 		err := x.store.View(ctx, realTenant, func(tx store.ReadTx) error {
 			page, err := tx.Events(store.EventQuery{After: after})
@@ -133,6 +143,7 @@ func (x *examiner) checkAudit(ctx context.Context) error {
 			after = max(after, page.Last)
 			for _, e := range page.Items {
 				x.events[e.Type]++
+				positions, ids = append(positions, e.Position), append(ids, string(e.ID))
 			}
 			return err
 		})
@@ -140,6 +151,7 @@ func (x *examiner) checkAudit(ctx context.Context) error {
 			return err
 		}
 	}
+	x.checkStream(positions, ids)
 	for _, pair := range []struct {
 		what         string
 		events, rows int
@@ -147,6 +159,7 @@ func (x *examiner) checkAudit(ctx context.Context) error {
 		{"pauses", x.events["hitl.interrupt.paused"], x.counts.Pauses},
 		{"decided requests", x.events["hitl.request.decided"], x.rows["request.resolved"]},
 		{"requests that expired or were canceled", x.events["hitl.request.expired"] + x.events["hitl.request.canceled"], x.rows["request.expired"] + x.rows["request.canceled"]},
+		{"claims", x.events["hitl.request.claimed"], x.rows["claims"]},
 		{"attempts of operations", x.events["operation.started"], x.rows["operation.started"]},
 		{"created runs", x.events["run.created"], x.counts.Runs},
 		{"completed runs", x.events["run.completed"], x.rows["run.completed"]},

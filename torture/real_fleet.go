@@ -114,13 +114,18 @@ func (f *fleet) stop() (faults []error) {
 }
 
 // any picks a worker that is up, frozen ones too: nobody can see that from outside.
-func (f *fleet) any() (address string) {
+func (f *fleet) any() (address string) { return f.pick(func(p *process) string { return p.address }) }
+
+// anyAPI gives the address of the public API of a worker that is up.
+func (f *fleet) anyAPI() string { return f.pick(func(p *process) string { return "http://" + p.api }) }
+
+func (f *fleet) pick(of func(*process) string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	start := rand.IntN(len(f.workers))
 	for i := range f.workers {
 		if p := f.workers[(start+i)%len(f.workers)]; p != nil {
-			return p.address
+			return of(p)
 		}
 	}
 	return ""

@@ -14,18 +14,24 @@ type ledger struct {
 	report *Report
 
 	mu        sync.Mutex
-	runs      map[holdshort.RunID]*startedRun
+	runs      map[holdshort.RunID]*startedRun     // by the name that its client gave it: over HTTP the server gives it another
+	names     map[holdshort.RunID]holdshort.RunID // of runs that have another id
 	asked     map[holdshort.RequestID]*toldPause
 	messages  map[messageKey]*sentMessage
 	conflicts int // deciders who came too late
 	refused   int // deciders who may not, or who had seen something else
 	votes     int
+	raised    int // requests from outside
+	claimed   int // of them
+	replayed  int // calls that were answered as ones that had been made before
+	gates     map[holdshort.RequestID]*gateCase
 	held      int // runs that had killed too many processes and were let go on by a person
 	surprises map[holdshort.Code]int
 }
 
 // startedRun is a run that a client started.
 type startedRun struct {
+	id       holdshort.RunID // as the store has it; "" until somebody said so
 	plan     plan
 	flow     string
 	starts   int  // orders that may have been carried out
@@ -43,12 +49,13 @@ type toldPause struct {
 	at      time.Time
 	sent    map[string]bool // tokens of decisions that were sent
 	stands  *holdshort.Decision
-	voters  []string // whose votes were acknowledged
-	expired bool     // somebody was told that it was too late
+	closed  time.Time // when somebody was told so
+	voters  []string  // whose votes were acknowledged
+	expired bool      // somebody was told that it was too late
 }
 
 func newLedger(report *Report) *ledger {
-	return &ledger{report: report, runs: map[holdshort.RunID]*startedRun{}, asked: map[holdshort.RequestID]*toldPause{},
+	return &ledger{report: report, runs: map[holdshort.RunID]*startedRun{}, names: map[holdshort.RunID]holdshort.RunID{}, gates: map[holdshort.RequestID]*gateCase{}, asked: map[holdshort.RequestID]*toldPause{},
 		messages: map[messageKey]*sentMessage{}, surprises: map[holdshort.Code]int{}}
 }
 
@@ -56,6 +63,9 @@ func newLedger(report *Report) *ledger {
 func (l *ledger) about(id holdshort.RunID, change func(*startedRun)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if name, ok := l.names[id]; ok {
+		id = name
+	}
 	r := l.runs[id]
 	if r == nil {
 		r = &startedRun{}
@@ -74,16 +84,30 @@ func (l *ledger) run(id holdshort.RunID) (r startedRun) {
 func (l *ledger) unfinished() (ids []holdshort.RunID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for id, r := range l.runs {
-		if !r.ended {
-			ids = append(ids, id)
+	for _, r := range l.runs {
+		if !r.ended && r.id != "" {
+			ids = append(ids, r.id)
 		}
 	}
 	return ids
 }
 
-// told notes an open request, and that it is the one which was told before.
-func (l *ledger) told(req holdshort.Request) {
+// named notes under which id a run is stored that a client started. However often it was started, it is one.
+func (l *ledger) named(name, id holdshort.RunID) {
+	var before holdshort.RunID
+	l.about(name, func(s *startedRun) { before, s.id = s.id, id })
+	if before != "" && before != id {
+		l.report.Violate(InboundOnce, "one start under one key was answered with %s and with %s", before, id)
+	}
+	if name != id {
+		l.mu.Lock()
+		l.names[id] = name
+		l.mu.Unlock()
+	}
+}
+
+// told notes an open request, and that it is the one which was told before. asked is when the client that was told began to ask.
+func (l *ledger) told(req holdshort.Request, asked time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	known := l.asked[req.ID]
@@ -94,7 +118,7 @@ func (l *ledger) told(req holdshort.Request) {
 	if why := changed(known.request, req); why != "" {
 		l.report.Violate(PauseKept, "%s: its %s is not what was told before", req.ID, why)
 	}
-	if known.stands != nil { // one that expired stays in the list until it is swept
+	if known.stands != nil && known.closed.Before(asked) { // one that expired stays in the list until it is swept
 		l.report.Violate(OneDecision, "%s is open again after it was closed", req.ID)
 	}
 }
@@ -137,10 +161,15 @@ func (l *ledger) stands(id holdshort.RequestID, d holdshort.Decision) {
 	case !p.sent[d.Message]:
 		l.report.Violate(OneDecision, "%s: the decision %s that stands was sent by nobody", id, d.ID)
 	case p.stands == nil:
-		p.stands = &d
-	case p.stands.ID != d.ID || p.stands.Action != d.Action || !sameJSON(p.stands.Calls, d.Calls):
+		p.stands, p.closed = &d, time.Now()
+	case !sameDecision(*p.stands, d):
 		l.report.Violate(OneDecision, "%s: %s stands for one and %s for another", id, p.stands.ID, d.ID)
 	}
+}
+
+// sameDecision compares by id where it was told, and by the token that each decision carries.
+func sameDecision(a, b holdshort.Decision) bool {
+	return (a.ID == b.ID || a.ID == "" || b.ID == "") && a.Message == b.Message && a.Action == b.Action && sameJSON(a.Calls, b.Calls)
 }
 
 func sameJSON(a, b any) bool {
@@ -151,11 +180,17 @@ func sameJSON(a, b any) bool {
 
 // decided takes the answer to a decision with a token.
 func (l *ledger) decided(id holdshort.RequestID, actor, token string, a answered) {
+	if a.Replayed {
+		l.add(&l.replayed)
+	}
 	switch a.Code {
 	case "":
 		switch {
 		case a.Decision == nil:
 			l.voted(id, actor)
+		case a.Decision.Message != token && a.Replayed && slices.ContainsFunc(a.Votes, func(v holdshort.Vote) bool { return v.Message == token }):
+			l.voted(id, actor) // it was a vote, and others decided since
+			l.stands(id, *a.Decision)
 		case a.Decision.Message != token:
 			l.report.Violate(OneDecision, "%s: a decision was acknowledged, and another one stands", id)
 		default:
@@ -169,6 +204,9 @@ func (l *ledger) decided(id holdshort.RequestID, actor, token string, a answered
 		}
 		l.add(&l.conflicts)
 		if a.Decision != nil {
+			if a.Status != 0 && a.Decision.Message == token {
+				l.report.Violate(OneDecision, "%s: a decision that was sent again under its key was told that it came too late", id)
+			}
 			l.stands(id, *a.Decision)
 		}
 	case holdshort.Expired:

@@ -15,10 +15,12 @@ import (
 
 // load is the clients: they start runs, see what those ask, and decide, all at once and against one another.
 type load struct {
-	fleet  *fleet
+	hands  hands
 	ledger *ledger
 	world  outside
 	seed   uint64
+	http   bool // clients speak the public API
+	public public
 
 	mu     sync.Mutex
 	parked []holdshort.RunID // left waiting for a later client
@@ -56,6 +58,13 @@ func (l *load) run(ctx context.Context, clients int) {
 	for n := range max(1, clients/8) {
 		wg.Go(func() { l.chat(ctx, rand.New(rand.NewPCG(l.seed, uint64(n)+1_000)), n) })
 	}
+	if l.http {
+		for n := range max(2, clients/4) {
+			wg.Go(func() { l.gate(ctx, rand.New(rand.NewPCG(l.seed, uint64(n)+2_000)), n) })
+		}
+		wg.Go(func() { l.clerk(ctx, rand.New(rand.NewPCG(l.seed, 3_000))) })
+		wg.Go(func() { l.bulk(ctx, rand.New(rand.NewPCG(l.seed, 4_000))) })
+	}
 	wg.Wait()
 }
 
@@ -92,16 +101,23 @@ func (l *load) start(ctx context.Context, r *rand.Rand) (holdshort.RunID, bool) 
 		times = 2
 	}
 	l.ledger.about(id, func(s *startedRun) { s.flow, s.plan, s.starts = name, p, times })
+	if !l.http {
+		l.ledger.named(id, id)
+	}
 	var wg sync.WaitGroup
 	for range times {
 		wg.Go(func() {
-			a, sent, err := l.fleet.until(ctx, order{Start: &in})
+			a, sent, err := l.hands.until(ctx, order{Start: &in})
 			l.ledger.about(id, func(s *startedRun) {
 				s.starts += sent - 1
-				s.stored = s.stored || err == nil && (a.Code == "" || a.Code == holdshort.Duplicate)
+				s.stored = s.stored || err == nil && (a.Code == "" || a.Code == holdshort.Duplicate && !l.http)
 			})
-			if err == nil && a.Code != "" && a.Code != holdshort.Duplicate { // of two at the same moment one is first
+			switch {
+			case err != nil || !l.http && a.Code == holdshort.Duplicate: // of two at the same moment one is first
+			case a.Code != "":
 				l.ledger.surprise(a)
+			case l.http:
+				l.ledger.named(id, a.Run.ID)
 			}
 		})
 	}
@@ -109,18 +125,21 @@ func (l *load) start(ctx context.Context, r *rand.Rand) (holdshort.RunID, bool) 
 	if other := in; times > 1 && ctx.Err() == nil {
 		p.Sleep++
 		other.Input, _ = json.Marshal(p)
-		if a, _, err := l.fleet.until(ctx, order{Start: &other}); err == nil && a.Code != holdshort.Duplicate {
+		a, _, err := l.hands.until(ctx, order{Start: &other})
+		if refused := a.Code == holdshort.Duplicate || l.http && a.Code == holdshort.KeyReused; err == nil && !refused {
 			l.ledger.surprise(a)
 		}
 	}
-	return id, l.ledger.run(id).stored
+	stands := l.ledger.run(id)
+	return stands.id, stands.stored
 }
 
 // pursue follows a run to its end, or parks it. A playful client also calls off, retries and parks.
 func (l *load) pursue(ctx context.Context, r *rand.Rand, id holdshort.RunID, playful bool) {
 	var since time.Time
 	for ctx.Err() == nil {
-		a, _, err := l.fleet.until(ctx, order{Look: &lookAt{Run: id, Since: since, Wait: 500 * time.Millisecond}})
+		asked := time.Now()
+		a, _, err := l.hands.until(ctx, order{Look: &lookAt{Run: id, Since: since, Wait: 500 * time.Millisecond}})
 		if err != nil {
 			return
 		}
@@ -131,7 +150,7 @@ func (l *load) pursue(ctx context.Context, r *rand.Rand, id holdshort.RunID, pla
 			return
 		}
 		for _, req := range a.Requests {
-			l.ledger.told(req)
+			l.ledger.told(req, asked)
 		}
 		since = a.Run.UpdatedAt
 		switch {
@@ -179,7 +198,7 @@ func (l *load) answer(ctx context.Context, r *rand.Rand, a answered, playful boo
 
 func (l *load) cancel(ctx context.Context, id holdshort.RunID) {
 	l.ledger.about(id, func(s *startedRun) { s.cancel = true })
-	a, _, err := l.fleet.until(ctx, order{Cancel: id, Actor: operator})
+	a, _, err := l.hands.until(ctx, order{Cancel: id, Actor: operator})
 	switch {
 	case err != nil || a.Code == holdshort.WrongState: // it had ended, perhaps by the order before this one
 	case a.Code == "":
@@ -195,7 +214,7 @@ func (l *load) retry(ctx context.Context, r *rand.Rand, run holdshort.Run) bool 
 		return false
 	}
 	l.ledger.about(run.ID, func(s *startedRun) { s.retried = true })
-	a, _, err := l.fleet.until(ctx, order{Retry: run.ID, Actor: operator})
+	a, _, err := l.hands.until(ctx, order{Retry: run.ID, Actor: operator})
 	if err == nil && a.Code != "" && a.Code != holdshort.WrongState {
 		l.ledger.surprise(a)
 	}
@@ -206,7 +225,7 @@ func (l *load) retry(ctx context.Context, r *rand.Rand, run holdshort.Run) bool 
 func (l *load) release(ctx context.Context, run holdshort.Run) {
 	if run.Held.Code == holdshort.Poisoned {
 		l.ledger.add(&l.ledger.held)
-		_, _, _ = l.fleet.until(ctx, order{Retry: run.ID, Actor: operator})
+		_, _, _ = l.hands.until(ctx, order{Retry: run.ID, Actor: operator})
 		return
 	}
 	l.ledger.report.Violate(Progress, "%s is held: %s", run.ID, run.Held.Code)
@@ -222,7 +241,7 @@ func (l *load) post(ctx context.Context, r *rand.Rand, id holdshort.RunID) {
 		if n == 1 && r.IntN(3) == 0 {
 			in.Body = json.RawMessage(`"something else"`)
 		}
-		a, _, err := l.fleet.until(ctx, order{Post: &in})
+		a, _, err := l.hands.until(ctx, order{Post: &in})
 		switch {
 		case err != nil || a.Code == holdshort.Closed: // the run was called off
 		case string(in.Body) != string(raw):

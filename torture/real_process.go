@@ -16,6 +16,7 @@ type process struct {
 	cmd     *exec.Cmd
 	line    io.WriteCloser // its life hangs on this pipe
 	address string
+	api     string        // of its public API, if it has one
 	exited  chan struct{} // closed when it is gone
 	err     error         // how it ended
 }
@@ -71,7 +72,7 @@ func startProcess(command []string, setup any, log string) (*process, error) {
 		p.kill()
 		return nil, fmt.Errorf("start %s: it did not come up, see %s", filepath.Base(command[0]), log)
 	}
-	p.address = hello.Address
+	p.address, p.api = hello.Address, hello.API
 	return p, nil
 }
 

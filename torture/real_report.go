@@ -39,6 +39,12 @@ type RealReport struct {
 	Overdue    int                    `json:"overdue"`  // calls that arrived after their deadline
 	Fenced     int                    `json:"fenced"`   // calls that arrived after somebody was told that they did not happen
 	Events     int64                  `json:"events"`
+	HTTP       bool                   `json:"http,omitempty"`     // clients spoke the public API
+	Raised     int                    `json:"raised,omitempty"`   // requests of agents outside
+	Claimed    int                    `json:"claimed,omitempty"`  // of them
+	Replayed   int                    `json:"replayed,omitempty"` // calls that were answered as made before under their key
+	Streams    int                    `json:"streams,omitempty"`  // connections of the one who watched the events
+	Streamed   int                    `json:"streamed,omitempty"` // events that reached them
 	Surprises  map[holdshort.Code]int `json:"surprises,omitempty"`
 	Violations map[Promise]int        `json:"violations_by_promise"`
 	Faults     []string               `json:"faults,omitempty"`
@@ -76,6 +82,9 @@ func (r RealReport) WriteTable(w io.Writer) error {
 		r.Calls, r.Effects, r.Lost, r.Unknown)
 	if err := t.Flush(); err != nil {
 		return err
+	}
+	if r.HTTP {
+		fmt.Fprintf(w, "over HTTP: %d requests raised from outside, %d claimed, %d calls replayed, %d events on %d connections\n\n", r.Raised, r.Claimed, r.Replayed, r.Streamed, r.Streams)
 	}
 	t = tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "promise\t\tviolations")

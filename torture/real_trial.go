@@ -20,15 +20,25 @@ type trial struct {
 	report *Report
 	world  outside
 	fleet  *fleet
+	hands  hands
+	public public
+	stream *watcher // nil: nobody watches
 }
 
 func (t *trial) run(ctx context.Context, out RealReport) (RealReport, error) {
-	l := &load{fleet: t.fleet, ledger: newLedger(t.report), world: t.world, seed: t.Seed}
+	l := &load{hands: t.hands, http: t.HTTP, public: t.public, ledger: newLedger(t.report), world: t.world, seed: t.Seed}
 	k := newKiller(t.fleet, t.Seed, func(err error) { t.report.Violate(Progress, "%v", err) })
 	began := time.Now()
 	t.Progress(fmt.Sprintf("killing for %s, seed %d", t.Duration, t.Seed))
 	killing, stop := context.WithTimeout(ctx, t.Duration)
 	defer stop()
+	watching, enough := context.WithCancel(ctx)
+	defer enough()
+	var watched sync.WaitGroup
+	if t.HTTP {
+		t.stream = &watcher{door: t.public.door, secret: t.public.keys[root.ID], report: t.report}
+		watched.Go(func() { t.stream.run(watching) })
+	}
 	var wg sync.WaitGroup
 	wg.Go(func() { k.run(killing) })
 	wg.Go(func() { l.run(killing, t.Clients) })
@@ -44,6 +54,11 @@ func (t *trial) run(ctx context.Context, out RealReport) (RealReport, error) {
 	seen, err := t.world.seen(ctx)
 	if err != nil {
 		return out, err
+	}
+	if t.HTTP {
+		t.catchUp(ctx)
+		enough()
+		watched.Wait()
 	}
 	for _, fault := range t.fleet.stop() {
 		t.report.Violate(Progress, "%v", fault)
@@ -76,16 +91,36 @@ func (t *trial) settle(ctx context.Context, l *load) {
 	t.sweep(ctx, l)
 }
 
+// catchUp gives the watcher time to see what is stored by now.
+func (t *trial) catchUp(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, patience/4)
+	defer cancel()
+	a, _, err := t.fleet.until(ctx, order{Position: true})
+	if err != nil {
+		return
+	}
+	for t.stream.at() < a.Position {
+		if linger(ctx, 20*time.Millisecond); ctx.Err() != nil {
+			t.report.Violate(Audited, "the event stream stands at %d, and %d is stored", t.stream.at(), a.Position)
+			return
+		}
+	}
+}
+
 // sweep waits for runs that nobody pursues, and answers what runs that are over still ask: what became of a call whose answer was lost is wanted
 // even then.
 func (t *trial) sweep(ctx context.Context, l *load) {
 	r := rand.New(rand.NewPCG(t.Seed, 0))
+	if t.HTTP {
+		linger(ctx, claimLease+workerTimeout) // whoever claimed at the last moment is given up on when the lease ends
+	}
 	for quiet := 0; quiet < 3 && ctx.Err() == nil; {
-		page, _, err := t.fleet.until(ctx, order{Open: new(string)})
+		asked := time.Now()
+		page, _, err := l.hands.until(ctx, order{Open: new(string)})
 		if err != nil {
 			return
 		}
-		rest, _, err := t.fleet.until(ctx, order{Unfinished: true})
+		rest, _, err := l.hands.until(ctx, order{Unfinished: true})
 		if err != nil {
 			return
 		}
@@ -93,7 +128,15 @@ func (t *trial) sweep(ctx context.Context, l *load) {
 			quiet = 0
 		}
 		for _, req := range page.Requests {
-			l.pursue(ctx, r, req.RunID, false)
+			switch {
+			case req.RunID != "":
+				l.pursue(ctx, r, req.RunID, false)
+			case req.Kind == holdshort.Reconcile:
+				l.reconcileGate(ctx, r, req, asked)
+			default:
+				l.ledger.told(req, asked)
+				l.contend(ctx, r, req, false)
+			}
 		}
 		for _, run := range rest.Runs {
 			switch {
@@ -117,12 +160,13 @@ func (t *trial) examine(ctx context.Context, l *ledger, seen Seen, out RealRepor
 	if err := stamped(ctx, s); err != nil {
 		return out, err
 	}
-	x := &examiner{store: s, ledger: l, seen: seen, report: t.report, counts: out}
+	x := &examiner{store: s, ledger: l, seen: seen, report: t.report, counts: out, stream: t.stream}
 	if err := x.examine(ctx); err != nil {
 		return out, err
 	}
 	out = x.counts
 	out.Votes, out.Conflicts, out.Refused, out.Released, out.Lost = l.votes, l.conflicts, l.refused, l.held, x.events["operation.unknown"]
+	out.HTTP, out.Raised, out.Claimed, out.Replayed = t.HTTP, l.raised, l.claimed, l.replayed
 	out.Surprises, out.Faults, out.Violations = l.surprises, t.report.Faults, map[Promise]int{}
 	for _, p := range Promises {
 		out.Violations[p] = 0

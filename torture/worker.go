@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/api"
 	"github.com/holdshort/holdshort/engine"
+	"github.com/holdshort/holdshort/identity"
 	"github.com/holdshort/holdshort/store"
 	"github.com/holdshort/holdshort/store/postgres"
 	"github.com/holdshort/holdshort/store/sqlite"
@@ -30,6 +32,7 @@ type workerSetup struct {
 	Counter string        `json:"counter"`
 	Node    string        `json:"node"`
 	Offset  time.Duration `json:"offset"` // of the clock, on SQLite
+	HTTP    bool          `json:"http"`   // serve the public API too
 }
 
 // realStore is what both drivers' stores can do.
@@ -97,8 +100,18 @@ func RunWorker(ctx context.Context, in io.Reader, out, logs io.Writer) error {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /do", w.do)
+	var open http.Handler
+	closing := func() {}
+	if setup.HTTP {
+		server, err := publicAPI(w.engine, log)
+		if err != nil {
+			return err
+		}
+		open, closing = server, server.Close
+	}
 	var drained error
-	err = serve(ctx, mux, out, func() {
+	err = serve(ctx, mux, open, out, func() {
+		closing()
 		stop()
 		drained = <-ended
 	})
@@ -106,6 +119,15 @@ func RunWorker(ctx context.Context, in io.Reader, out, logs io.Writer) error {
 		err = drained
 	}
 	return err
+}
+
+// publicAPI is what holdshort serve answers, without a limit on how often one caller may call.
+func publicAPI(e *engine.Engine, log *slog.Logger) (*api.Server, error) {
+	who, err := identity.New(e, identity.Config{Tenant: realTenant, Keys: true, Logger: log})
+	if err != nil {
+		return nil, err
+	}
+	return api.New(e, who, api.Options{Rate: -1, KeepAlive: silence / 3, Logger: log})
 }
 
 // line carries messages to people: the counter takes them down.

@@ -25,7 +25,9 @@ type order struct {
 	Open       *string                  `json:",omitempty"` // a cursor: the next page of open requests
 	Unfinished bool                     `json:",omitempty"` // runs that have not ended, some of them
 	Clock      *time.Duration           `json:",omitempty"`
+	Position   bool                     `json:",omitempty"` // of the last event
 	Actor      holdshort.Actor          // of Cancel and Retry
+	In         holdshort.SessionID      `json:"-"` // of Receive, where it is not found by its address
 }
 
 // lookAt waits until a run rests otherwise than it did, and tells what it asks.
@@ -49,6 +51,9 @@ type answered struct {
 	Cursor     string                `json:",omitempty"`
 	Opened     *holdshort.Session    `json:",omitempty"`
 	Runs       []holdshort.Run       `json:",omitempty"`
+	Position   int64                 `json:",omitempty"`
+	Replayed   bool                  `json:"-"` // the same call had been answered before: only HTTP says so
+	Status     int                   `json:"-"` // of HTTP
 }
 
 func (w *worker) do(rw http.ResponseWriter, r *http.Request) {
@@ -112,6 +117,11 @@ func (w *worker) obey(ctx context.Context, o order) (a answered, err error) {
 			a.Runs = append(a.Runs, page.Items...)
 		}
 		return a, nil
+	case o.Position:
+		return a, w.store.View(ctx, realTenant, func(tx store.ReadTx) (err error) {
+			a.Position, err = tx.Position()
+			return err
+		})
 	case o.Clock != nil:
 		w.offset.Store(int64(*o.Clock))
 		return a, nil

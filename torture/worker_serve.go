@@ -30,18 +30,37 @@ func attend(ctx context.Context, in io.Reader) (context.Context, []byte, error) 
 // greeting is what a child says first.
 type greeting struct {
 	Address string `json:"address"`
+	API     string `json:"api,omitempty"` // where the public API answers
 }
 
-// serve answers on a loopback address, which it tells its parent, until ctx ends; then before is called and the calls under way finish.
-func serve(ctx context.Context, handler http.Handler, out io.Writer, before func()) error {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
+// serve answers on loopback addresses, which it tells its parent, until ctx ends; then before is called and the calls under way finish. The
+// public API, if there is one, has an address of its own.
+func serve(ctx context.Context, handler, public http.Handler, out io.Writer, before func()) error {
+	var hello greeting
+	done := make(chan error, 2)
+	listen := func(h http.Handler, address *string) (*http.Server, error) {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		*address = listener.Addr().String()
+		server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
+		go func() { done <- server.Serve(listener) }()
+		return server, nil
+	}
+	servers := make([]*http.Server, 1, 2)
+	var err error
+	if servers[0], err = listen(handler, &hello.Address); err != nil {
 		return err
 	}
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(listener) }()
-	if err := json.NewEncoder(out).Encode(greeting{listener.Addr().String()}); err != nil {
+	if public != nil {
+		server, err := listen(public, &hello.API)
+		if err != nil {
+			return err
+		}
+		servers = append(servers, server)
+	}
+	if err := json.NewEncoder(out).Encode(hello); err != nil {
 		return err
 	}
 	select {
@@ -54,8 +73,10 @@ func serve(ctx context.Context, handler http.Handler, out io.Writer, before func
 	}
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 3*time.Second)
 	defer cancel()
-	if err := server.Shutdown(last); err != nil {
-		return server.Close()
+	for _, server := range servers {
+		if server.Shutdown(last) != nil {
+			err = server.Close()
+		}
 	}
-	return nil
+	return err
 }
