@@ -40,9 +40,6 @@ type Decision struct {
 	At           string                   `json:"at"`
 }
 
-// withheld stands where somebody may not look before that is noted: POST …/reveal shows it.
-var withheld = json.RawMessage(`"[redacted]"`)
-
 // request shows a request with what its rule redacts withheld.
 func (s *Server) request(v engine.RequestView) Request {
 	out := s.revealed(v)
@@ -50,18 +47,18 @@ func (s *Server) request(v engine.RequestView) Request {
 	out.Actions = make([]holdshort.Action, len(v.Request.Actions))
 	hidden := map[string][]string{}
 	for i, a := range v.Request.Actions {
-		a.Args = redact(a.Args, a.Redacted)
+		a.Args = holdshort.Redact(a.Args, a.Redacted)
 		out.Actions[i], hidden[a.CallID] = a, a.Redacted
 	}
 	hide := func(d Decision) Decision {
 		calls := make([]holdshort.CallDecision, len(d.Calls))
 		for i, c := range d.Calls {
-			c.Args = redact(c.Args, hidden[c.CallID])
+			c.Args = holdshort.Redact(c.Args, hidden[c.CallID])
 			calls[i] = c
 		}
 		d.Calls = calls
 		if len(v.Request.Actions) == 1 {
-			d.Args = redact(d.Args, v.Request.Actions[0].Redacted)
+			d.Args = holdshort.Redact(d.Args, v.Request.Actions[0].Redacted)
 		}
 		return d
 	}
@@ -107,30 +104,6 @@ func decision(d holdshort.Decision, req holdshort.Request) Decision {
 }
 
 const timeFormat = "2006-01-02T15:04:05.999999Z07:00"
-
-// redact replaces the named fields of an object. What is not an object is withheld whole.
-func redact(args json.RawMessage, fields []string) json.RawMessage {
-	if len(fields) == 0 || len(args) == 0 {
-		return args
-	}
-	var object map[string]json.RawMessage
-	if json.Unmarshal(args, &object) != nil {
-		return withheld
-	}
-	for _, name := range fields {
-		if name == "*" {
-			return withheld
-		}
-		if _, ok := object[name]; ok {
-			object[name] = withheld
-		}
-	}
-	out, err := json.Marshal(object)
-	if err != nil {
-		return withheld
-	}
-	return out
-}
 
 // Run is a run as it is shown.
 type Run struct {

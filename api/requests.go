@@ -8,6 +8,7 @@ import (
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/engine"
+	"github.com/holdshort/holdshort/internal/apart"
 	"github.com/holdshort/holdshort/policy"
 )
 
@@ -65,7 +66,9 @@ func (c *call) readRequest(in readQuery) (Request, error) {
 	if err := waiting(in.Wait); err != nil {
 		return Request{}, err
 	}
-	v, err := c.engine.RequestFor(c.ctx, c.who.Tenant, in.ID, c.who.Actor)
+	v, err := reading(in.Wait > 0, func() (engine.RequestView, error) {
+		return c.engine.RequestFor(c.ctx, c.who.Tenant, in.ID, c.who.Actor)
+	})
 	if err != nil || in.Wait == 0 || v.Request.Status != holdshort.RequestOpen {
 		return c.request(v), err
 	}
@@ -81,6 +84,14 @@ func (c *call) readRequest(in readQuery) (Request, error) {
 		c.status = http.StatusAccepted
 	}
 	return c.request(v), err
+}
+
+// reading reads what somebody may wait for: on a stack of its own, if they do.
+func reading[T any](waits bool, read func() (T, error)) (T, error) {
+	if waits {
+		return apart.Do(read)
+	}
+	return read()
 }
 
 // hold waits for something, as long as the caller wants to and the server is up. That it did not happen in time is no error.

@@ -106,7 +106,7 @@ func (c *call) readRun(in struct {
 	if err := waiting(in.Wait); err != nil {
 		return nil, err
 	}
-	run, err := c.engine.RunFor(c.ctx, c.who.Tenant, in.ID, c.who.Actor)
+	run, err := reading(in.Wait > 0, func() (holdshort.Run, error) { return c.engine.RunFor(c.ctx, c.who.Tenant, in.ID, c.who.Actor) })
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/internal/apart"
 	"github.com/holdshort/holdshort/store"
 )
 
@@ -77,7 +78,7 @@ func await[T any](ctx context.Context, e *Engine, topic string, look func(contex
 	looking := context.WithoutCancel(ctx) // the first look: also who cannot wait at all is told what stands
 	var stood T
 	for {
-		v, err := look(looking)
+		v, err := apart.Do(func() (T, error) { return look(looking) })
 		switch {
 		case err != nil && looking.Err() != nil:
 			return stood, ctx.Err()

@@ -132,7 +132,7 @@ func template(actions []holdshort.Action) string {
 	var lines []string
 	for _, a := range actions {
 		if a.NeedsApproval {
-			lines = append(lines, fmt.Sprintf("%s %s", a.Tool, clipTo(string(a.Args), 300)))
+			lines = append(lines, fmt.Sprintf("%s %s", a.Tool, clipTo(string(holdshort.Redact(a.Args, a.Redacted)), 300)))
 		}
 	}
 	if len(lines) == 1 {

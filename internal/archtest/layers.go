@@ -24,7 +24,7 @@ var Layers = []Layer{
 	{Dir: "telemetry", Imports: []string{".", "engine"}, Modules: []string{"go.opentelemetry.io/otel"}, Tests: append([]string{"flow", "policy", "store/sqlite", "tool"}, bed...)},
 
 	// 2: in and out: decode, one call below, encode. They see the kernel, never the store.
-	{Dir: "api", Imports: []string{".", "reply", "engine", "flow", "policy", "identity", "agent", "chat", "internal/schema"}, Modules: []string{"golang.org/x/time/rate", "github.com/google/jsonschema-go"}, Tests: append([]string{"store", "store/sqlite", "tool", "internal/testnode"}, bed...)},
+	{Dir: "api", Imports: []string{".", "reply", "engine", "flow", "policy", "identity", "agent", "chat", "internal/schema", "internal/apart"}, Modules: []string{"golang.org/x/time/rate", "github.com/google/jsonschema-go"}, Tests: append([]string{"store", "store/sqlite", "tool", "internal/testnode"}, bed...)},
 	{Dir: "inbox", Imports: []string{".", "reply", "engine", "flow", "policy", "identity", "agent", "chat"}, Tests: bed},
 	{Dir: "channel", Imports: []string{"."}},
 	{Dir: "channel/*", Imports: []string{".", "reply", "engine", "chat", "channel"}, Tests: append([]string{"store", "store/sqlite", "internal/testnode"}, bed...)},
@@ -37,7 +37,7 @@ var Layers = []Layer{
 	{Dir: "agent", Imports: []string{".", "reply", "engine", "flow", "policy", "model", "tool"}, Tests: bed},
 
 	// 4: the kernel, and what its users write
-	{Dir: "engine", Imports: []string{".", "reply", "flow", "policy", "tool", "store", "internal/schema"}, Tests: append([]string{"store/sqlite", "store/postgres"}, bed...)},
+	{Dir: "engine", Imports: []string{".", "reply", "flow", "policy", "tool", "store", "internal/schema", "internal/apart"}, Tests: append([]string{"store/sqlite", "store/postgres"}, bed...)},
 	{Dir: "flow", Imports: []string{"."}, Tests: append([]string{"policy", "tool"}, bed...)},
 	{Dir: "flow/flowcheck"},
 	{Dir: "policy", Imports: []string{"."}},
@@ -46,6 +46,7 @@ var Layers = []Layer{
 	{Dir: ".", Pure: true},
 	{Dir: "reply", Imports: []string{"reply/internal/*"}, Modules: []string{"golang.org/x/text"}, Pure: true},
 	{Dir: "reply/internal/*", Imports: []string{"reply/internal/*"}, Modules: []string{"golang.org/x/text"}},
+	{Dir: "internal/apart"},
 	{Dir: "internal/schema", Imports: []string{"."}, Modules: []string{"github.com/google/jsonschema-go"}},
 
 	// 6: the database

@@ -1,0 +1,29 @@
+package holdshort_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/holdshort/holdshort"
+)
+
+func TestRedact(t *testing.T) {
+	for _, c := range []struct {
+		args   string
+		fields []string
+		want   string
+	}{
+		{`{"a":1,"b":2}`, nil, `{"a":1,"b":2}`},
+		{`{"a":1,"b":2}`, []string{"b"}, `{"a":1,"b":"[redacted]"}`},
+		{`{"a":1}`, []string{"c"}, `{"a":1}`},
+		{`{"a":1,"b":2}`, []string{"*"}, `"[redacted]"`},
+		{`[1,2]`, []string{"a"}, `"[redacted]"`},
+		{`"secret"`, []string{"a"}, `"[redacted]"`},
+		{`{"a":`, []string{"a"}, `"[redacted]"`},
+		{``, []string{"a"}, ``},
+	} {
+		if got := string(holdshort.Redact(json.RawMessage(c.args), c.fields)); got != c.want {
+			t.Errorf("Redact(%s, %v) = %s, want %s", c.args, c.fields, got, c.want)
+		}
+	}
+}
