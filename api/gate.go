@@ -13,7 +13,7 @@ import (
 func (s *Server) gateEndpoints() []endpoint {
 	return []endpoint{
 		route("POST", "/v1/requests/{id}/claim", about{tag: "gate", summary: "Take the approved actions, once. Only the key that raised the request may.", action: policy.Claim, once: true, errors: []int{409, 410, 422}}, (*call).claim),
-		route("POST", "/v1/requests/{id}/outcome", about{tag: "gate", summary: "Report what became of a claimed call.", action: policy.Claim, once: true, errors: []int{409, 413, 422}}, (*call).outcome),
+		route("POST", "/v1/requests/{id}/outcome", about{tag: "gate", summary: "Report what became of a claimed call. The same report again changes nothing.", action: policy.Claim, errors: []int{409, 413, 422}}, (*call).outcome),
 		route("POST", "/v1/requests/{id}/extend", about{tag: "gate", summary: "Prolong a claim.", action: policy.Claim, errors: []int{409, 422}}, (*call).extend),
 	}
 }

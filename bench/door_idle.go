@@ -23,8 +23,7 @@ func (out *Door) idle(ctx context.Context, d *door, o Options) error {
 	}
 	for _, kind := range []string{"events", "poll"} {
 		o.Progress(fmt.Sprintf("%d idle connections: %s", o.IdleConnections, kind))
-		debug.FreeOSMemory()
-		before := residentMemory()
+		before := settledMemory()
 		ctx, cancel := context.WithCancel(ctx)
 		cmd := exec.CommandContext(ctx, o.Self, "bench", "--hold", strconv.Itoa(o.IdleConnections), "--looks", "0", "--folder", ".")
 		request, err := out.waiting(ctx, d)
@@ -51,8 +50,7 @@ func (out *Door) idle(ctx context.Context, d *door, o Options) error {
 			cmd.Wait()
 			return fmt.Errorf("hold %d connections: %q: %w", o.IdleConnections, line, err)
 		}
-		debug.FreeOSMemory()
-		each := float64(residentMemory()-before) / float64(o.IdleConnections)
+		each := float64(settledMemory()-before) / float64(o.IdleConnections)
 		if kind == "poll" {
 			out.PollBytes = each
 		} else {
@@ -62,6 +60,15 @@ func (out *Door) idle(ctx context.Context, d *door, o Options) error {
 		cmd.Wait() // it was ended
 	}
 	return nil
+}
+
+// settledMemory is what the process keeps once it has been quiet for some minutes: every collection of garbage halves stacks that have become
+// too large.
+func settledMemory() int64 {
+	for range 4 {
+		debug.FreeOSMemory()
+	}
+	return residentMemory()
 }
 
 // waiting is a request that stays open.

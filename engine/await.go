@@ -54,13 +54,13 @@ func (e *Engine) AwaitRequest(ctx context.Context, tenant holdshort.TenantID, id
 		left time.Duration // until it expires; 0: it does not
 	}
 	got, err := await(ctx, e, requestTopic(id), func(ctx context.Context) (dated, error) {
-		return view(ctx, e, tenant, func(tx store.ReadTx) (dated, error) {
+		return settled(ctx, e, tenant, id, func(tx store.ReadTx) (dated, bool, error) {
 			req, err := tx.Request(id)
 			d := dated{req: readAt(req, tx.Now())}
 			if due := req.Due(); !due.IsZero() {
 				d.left = max(due.Sub(tx.Now()), time.Millisecond)
 			}
-			return d, err
+			return d, overdue(req, tx.Now()), err
 		})
 	}, func(d dated) bool { return d.req.Status != holdshort.RequestOpen }, func(d dated) time.Duration { return d.left })
 	return got.req, err

@@ -47,10 +47,32 @@ func (e *Engine) Operations(ctx context.Context, tenant holdshort.TenantID, id h
 
 // RequestByID gives a request as anybody must see it now: past its time it reads as expired, swept or not.
 func (e *Engine) RequestByID(ctx context.Context, tenant holdshort.TenantID, id holdshort.RequestID) (holdshort.Request, error) {
-	return view(ctx, e, tenant, func(tx store.ReadTx) (holdshort.Request, error) {
+	return settled(ctx, e, tenant, id, func(tx store.ReadTx) (holdshort.Request, bool, error) {
 		req, err := tx.Request(id)
-		return readAt(req, tx.Now()), err
+		return readAt(req, tx.Now()), overdue(req, tx.Now()), err
 	})
+}
+
+// settled reads something of a request. One whose time has come is expired first: a decision that began in time may be committed this very
+// moment, and nobody may be told "expired" before one of the two has won.
+func settled[T any](ctx context.Context, e *Engine, tenant holdshort.TenantID, id holdshort.RequestID, read func(store.ReadTx) (T, bool, error)) (v T, err error) {
+	var late bool
+	look := func(tx store.ReadTx) (T, error) {
+		v, late, err = read(tx)
+		return v, err
+	}
+	if v, err = view(ctx, e, tenant, look); err != nil || !late {
+		return v, err
+	}
+	if _, err := e.Expire(context.WithoutCancel(ctx), tenant, id); err != nil && ctx.Err() != nil {
+		return v, ctx.Err()
+	}
+	return view(ctx, e, tenant, look) // whoever won; if nothing can be written, nobody decides either
+}
+
+// overdue reports whether a request stands open past its time.
+func overdue(req holdshort.Request, now time.Time) bool {
+	return req.Status == holdshort.RequestOpen && readAt(req, now).Status != holdshort.RequestOpen
 }
 
 // readAt gives the request as it reads at now. What the clock approves is not known before it did.
@@ -96,43 +118,43 @@ type RequestView struct {
 
 // RequestFor gives a request to somebody who may see it; to anybody else there is no such request.
 func (e *Engine) RequestFor(ctx context.Context, tenant holdshort.TenantID, id holdshort.RequestID, actor holdshort.Actor) (RequestView, error) {
-	return view(ctx, e, tenant, func(tx store.ReadTx) (v RequestView, err error) {
+	return settled(ctx, e, tenant, id, func(tx store.ReadTx) (v RequestView, late bool, err error) {
 		req, err := tx.Request(id)
 		if err != nil {
-			return v, err
+			return v, false, err
 		}
 		var run *holdshort.Run
 		if req.RunID != "" {
 			r, err := tx.Run(req.RunID)
 			if err != nil {
-				return v, err
+				return v, false, err
 			}
 			run = &r
 		}
 		if !e.Visible(actor, &req, run) {
-			return v, mayDo(policy.View, actor, req, run)
+			return v, false, mayDo(policy.View, actor, req, run)
 		}
-		v.Request = readAt(req, tx.Now())
+		v.Request, late = readAt(req, tx.Now()), overdue(req, tx.Now())
 		if d, err := tx.Decision(id); err == nil {
 			v.Decision = &d
 		} else if holdshort.CodeOf(err) != holdshort.NotFound {
-			return v, err
+			return v, false, err
 		}
 		if v.Votes, err = tx.Votes(id); err != nil || req.RunID != "" {
-			return v, err
+			return v, late, err
 		}
 		if v.Next, err = successor(tx, id); err != nil {
-			return v, err
+			return v, false, err
 		}
 		for i := range req.Actions {
 			op, err := tx.Operation(gateOperation(id, i))
 			if err == nil {
 				v.Operations = append(v.Operations, op)
 			} else if holdshort.CodeOf(err) != holdshort.NotFound {
-				return v, err
+				return v, false, err
 			}
 		}
-		return v, nil
+		return v, late, nil
 	})
 }
 

@@ -19,7 +19,7 @@ type Layer struct {
 var Layers = []Layer{
 	// 1: main
 	{Dir: "cmd/holdshort", Imports: []string{"..."}, Modules: []string{"github.com/alecthomas/kong", "charm.land", "golang.org/x/term"}, Tests: []string{"internal/testpg"}},
-	{Dir: "demo", Imports: []string{".", "engine", "flow", "policy", "tool", "config", "store", "store/sqlite"}, Tests: bed},
+	{Dir: "demo", Imports: []string{".", "client", "engine", "flow", "policy", "tool"}, Tests: append([]string{"store", "store/sqlite"}, bed...)},
 	{Dir: "config", Imports: []string{".", "policy", "internal/schema"}, Modules: []string{"github.com/goccy/go-yaml", "github.com/google/jsonschema-go"}},
 	{Dir: "telemetry", Imports: []string{".", "engine"}, Modules: []string{"go.opentelemetry.io/otel"}, Tests: append([]string{"flow", "policy", "store/sqlite", "tool"}, bed...)},
 
@@ -65,6 +65,7 @@ var Layers = []Layer{
 
 	// For programs around it, and the proof
 	{Dir: "client", Imports: []string{"."}, Tests: append([]string{"api", "engine", "flow", "identity", "policy", "store/sqlite", "tool"}, bed...)},
+	{Dir: "examples/gate", Tests: append([]string{"api", "client", "engine", "flow", "identity", "policy", "store/sqlite", "tool"}, bed...)},
 	{Dir: "examples/*", Imports: []string{".", "client"}, Tests: append([]string{"api", "engine", "flow", "identity", "policy", "store/sqlite", "tool"}, bed...)},
 	{Dir: "examples/gate/*", Imports: []string{"."}},
 	{Dir: "holdshorttest", Imports: []string{".", "reply", "engine", "flow", "flow/flowcheck", "policy", "agent", "chat", "model", "tool", "store", "store/sqlite"}},
@@ -73,6 +74,7 @@ var Layers = []Layer{
 
 	// Only tests import these
 	{Dir: "internal/archtest"},
+	{Dir: "internal/readme", Tests: append([]string{"api", "client", "engine", "flow", "identity", "policy", "store", "store/sqlite", "tool"}, bed...)},
 	{Dir: "internal/testnode"},
 	{Dir: "internal/testpg", Modules: []string{"github.com/jackc/pgx/v5"}},
 }
