@@ -39,6 +39,12 @@ func (c *call) resolveEscalation(in struct {
 	if err := plainName("resolved_by", b.ResolvedBy); err != nil {
 		return Decided{}, err
 	}
+	if b.EscalationID == "" && c.r.Header.Get("Idempotency-Key") != "" {
+		var err error
+		if b.SessionID, b.EscalationID, err = c.lastEscalation(b.SessionID); err != nil {
+			return Decided{}, err
+		}
+	}
 	ctx, err := c.once(http.StatusOK, string(b.EscalationID))
 	if err != nil {
 		return Decided{}, err
@@ -54,4 +60,32 @@ func (c *call) resolveEscalation(in struct {
 		return Decided{}, standing{error: err, ids: ids}
 	}
 	return c.decided(b.EscalationID, out, err)
+}
+
+// lastEscalation names the escalation of a session if there is one only, or else the last that was closed: a repeated call has to find what
+// the first one resolved. It leaves it to the kernel to refuse several, and none.
+func (c *call) lastEscalation(session holdshort.SessionID) (holdshort.SessionID, holdshort.RequestID, error) {
+	newest, err := engine.ParseOrder("newest")
+	if err != nil {
+		return session, "", err
+	}
+	found, err := c.engine.RequestsFor(c.ctx, c.who.Tenant, engine.RequestQuery{Session: session, Kind: holdshort.Escalation, Order: newest, Limit: mostItems}, c.who.Actor)
+	if err != nil {
+		return session, "", err
+	}
+	var open, closed []holdshort.RequestID
+	for _, req := range found.Items {
+		if req.Status == holdshort.RequestOpen {
+			open = append(open, req.ID)
+		} else {
+			closed = append(closed, req.ID)
+		}
+	}
+	switch {
+	case len(open) == 1:
+		return "", open[0], nil
+	case len(open) == 0 && len(closed) > 0:
+		return "", closed[0], nil
+	}
+	return session, "", nil
 }

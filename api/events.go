@@ -12,6 +12,7 @@ import (
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/identity"
+	"github.com/holdshort/holdshort/internal/apart"
 	"github.com/holdshort/holdshort/policy"
 )
 
@@ -21,26 +22,33 @@ func (s *Server) eventEndpoints() []endpoint {
 	return []endpoint{
 		stream("GET", "/v1/sessions/{id}/events", about{tag: "events", summary: "What happens in a session, as server-sent events. Last-Event-ID resumes.", action: policy.View, media: media, wait: true},
 			func(c *call, in sessionEvents) error {
-				if _, err := c.engine.SessionFor(c.ctx, c.who.Tenant, in.ID, c.who.Actor); err != nil {
+				if err := c.sees(in.ID, ""); err != nil {
 					return err
 				}
 				return c.events(f, in.After, in.Types, selection{session: in.ID})
 			}),
 		stream("GET", "/v1/events", about{tag: "events", summary: "What happens, as server-sent events: of what the caller may see. Last-Event-ID resumes.", action: policy.View, media: media, wait: true},
 			func(c *call, in eventQuery) error {
-				if in.Session != "" {
-					if _, err := c.engine.SessionFor(c.ctx, c.who.Tenant, in.Session, c.who.Actor); err != nil {
-						return err
-					}
-				}
-				if in.Run != "" {
-					if _, err := c.engine.RunFor(c.ctx, c.who.Tenant, in.Run, c.who.Actor); err != nil {
-						return err
-					}
+				if err := c.sees(in.Session, in.Run); err != nil {
+					return err
 				}
 				return c.events(f, in.After, in.Types, selection{session: in.Session, run: in.Run})
 			}),
 	}
+}
+
+// sees checks that the caller may see the session and the run, where they are named.
+func (c *call) sees(session holdshort.SessionID, run holdshort.RunID) error {
+	_, err := apart.Do(func() (_ none, err error) {
+		if session != "" {
+			_, err = c.engine.SessionFor(c.ctx, c.who.Tenant, session, c.who.Actor)
+		}
+		if run != "" && err == nil {
+			_, err = c.engine.RunFor(c.ctx, c.who.Tenant, run, c.who.Actor)
+		}
+		return none{}, err
+	})
+	return err
 }
 
 type sessionEvents struct {
@@ -194,11 +202,14 @@ func (s *eventStream) flush() error {
 	b := s.buffer
 	s.buffer = nil
 	defer eventBuffers.Put(b)
-	s.control.SetWriteDeadline(time.Now().Add(writeWithin))
-	if _, err := s.w.Write(b.Bytes()); err != nil {
-		return err
-	}
-	return s.control.Flush()
+	_, err := apart.Do(func() (_ none, err error) {
+		s.control.SetWriteDeadline(time.Now().Add(writeWithin))
+		if _, err = s.w.Write(b.Bytes()); err == nil {
+			err = s.control.Flush()
+		}
+		return none{}, err
+	})
+	return err
 }
 
 // event tells an event to whoever may still see it.
@@ -238,7 +249,7 @@ func (s *eventStream) quiet() error {
 
 // check asks again who it is: keys are revoked and roles are taken away while streams are open.
 func (s *eventStream) check() error {
-	who, err := s.people.ResolveActor(s.r)
+	who, err := apart.Do(func() (identity.Who, error) { return s.people.ResolveActor(s.r) })
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/engine"
+	"github.com/holdshort/holdshort/internal/apart"
 )
 
 // feed hands events to whoever listens. However many listen to a tenant, one tail reads its log; a listener who falls behind reads on from
@@ -105,7 +106,7 @@ func (f *feed) join(ctx context.Context, tenant holdshort.TenantID, l *listener)
 		t := f.tails[tenant]
 		f.mu.Unlock()
 		if t == nil {
-			at, err := f.engine.Position(ctx)
+			at, err := apart.Do(func() (int64, error) { return f.engine.Position(ctx) })
 			if err != nil {
 				return nil, 0, err
 			}
@@ -270,7 +271,9 @@ func (f *feed) follow(ctx context.Context, tenant holdshort.TenantID, sel select
 func (f *feed) catchUp(ctx context.Context, tenant holdshort.TenantID, sel selection, after, until int64, to ear) (int64, error) {
 	told := false
 	for after < until {
-		found, err := f.engine.Events(ctx, tenant, engine.EventQuery{After: after, Session: sel.session, Run: sel.run, Types: sel.types})
+		found, err := apart.Do(func() (engine.EventPage, error) {
+			return f.engine.Events(ctx, tenant, engine.EventQuery{After: after, Session: sel.session, Run: sel.run, Types: sel.types})
+		})
 		if err != nil {
 			return after, err
 		}

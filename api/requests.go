@@ -62,28 +62,42 @@ type readQuery struct {
 	Wait time.Duration       `query:"wait"`
 }
 
-func (c *call) readRequest(in readQuery) (Request, error) {
+func (c *call) readRequest(in readQuery) (*Request, error) {
 	if err := waiting(in.Wait); err != nil {
-		return Request{}, err
+		return nil, err
 	}
-	v, err := reading(in.Wait > 0, func() (engine.RequestView, error) {
-		return c.engine.RequestFor(c.ctx, c.who.Tenant, in.ID, c.who.Actor)
-	})
-	if err != nil || in.Wait == 0 || v.Request.Status != holdshort.RequestOpen {
-		return c.request(v), err
+	out, err := reading(in.Wait > 0, func() (*Request, error) { return c.requestFor(in.ID) })
+	if err != nil || in.Wait == 0 || out.Status != holdshort.RequestOpen {
+		return out, err
 	}
-	err = c.hold(in.Wait, func(ctx context.Context) error {
+	out = nil
+	if err := c.holdRequest(in); err != nil {
+		return nil, err
+	}
+	// Read again with the caller's rights of now: they may have been taken away meanwhile.
+	if out, err = c.requestFor(in.ID); err == nil && out.Status == holdshort.RequestOpen {
+		c.status = http.StatusAccepted
+	}
+	return out, err
+}
+
+func (c *call) holdRequest(in readQuery) error {
+	return c.hold(in.Wait, func(ctx context.Context) error {
 		_, err := c.engine.AwaitRequest(ctx, c.who.Tenant, in.ID)
 		return err
 	})
+}
+
+// requestFor is out of line: what it needs on the stack must not be there while somebody waits.
+//
+//go:noinline
+func (c *call) requestFor(id holdshort.RequestID) (*Request, error) {
+	v, err := c.engine.RequestFor(c.ctx, c.who.Tenant, id, c.who.Actor)
 	if err != nil {
-		return Request{}, err
+		return nil, err
 	}
-	// Read again with the caller's rights of now: they may have been taken away meanwhile.
-	if v, err = c.engine.RequestFor(c.ctx, c.who.Tenant, in.ID, c.who.Actor); err == nil && v.Request.Status == holdshort.RequestOpen {
-		c.status = http.StatusAccepted
-	}
-	return c.request(v), err
+	out := c.request(v)
+	return &out, nil
 }
 
 // reading reads what somebody may wait for: on a stack of its own, if they do.

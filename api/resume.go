@@ -66,7 +66,7 @@ func (c *call) resume(in struct {
 	if err != nil {
 		return Resumed{}, err
 	}
-	out, err := c.engine.Decide(ctx, c.who.Tenant, engine.DecideInput{Request: in.ID, Action: verb, Actor: c.who.Actor, Channel: "resume"})
+	out, err := c.engine.Decide(ctx, c.who.Tenant, engine.DecideInput{Request: in.ID, Action: verb, Actor: c.who.Actor, Channel: "resume", CancelOnReject: true})
 	d, err := c.decided(in.ID, out, err)
 	if err != nil {
 		return Resumed{}, err

@@ -116,7 +116,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // serve is the way of every call: who is it, how often, what does it want.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, e endpoint) {
 	c := &call{Server: s, w: w, r: r, about: e.about}
-	who, err := s.people.ResolveActor(r)
+	who, err := reading(e.about.wait, func() (identity.Who, error) { return s.people.ResolveActor(r) })
 	switch {
 	case err == nil:
 		c.who = who

@@ -70,9 +70,9 @@ func TestOpenSession(t *testing.T) {
 	if taken.status != 409 || taken.code(t) != "session_id_taken" {
 		t.Errorf("of another: %d %s", taken.status, taken.body)
 	}
-	for_other := d.call(t, "eve", "POST", "/v1/sessions", map[string]any{"user": "ben"})
-	if for_other.status != 403 {
-		t.Errorf("in another's name: %d %s", for_other.status, for_other.body)
+	forOther := d.call(t, "eve", "POST", "/v1/sessions", map[string]any{"user": "ben"})
+	if forOther.status != 403 {
+		t.Errorf("in another's name: %d %s", forOther.status, forOther.body)
 	}
 	if a := d.call(t, "stranger", "POST", "/v1/sessions", map[string]any{"id": id}); a.status != 201 {
 		t.Errorf("the same id in another tenant: %d %s", a.status, a.body)

@@ -8,6 +8,7 @@ import (
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/engine"
 	"github.com/holdshort/holdshort/identity"
+	"github.com/holdshort/holdshort/internal/apart"
 	"github.com/holdshort/holdshort/policy"
 )
 
@@ -38,7 +39,9 @@ func (s *sights) visible(ctx context.Context, tenant holdshort.TenantID, seen *s
 	if seen.public {
 		return true, nil
 	}
-	seen.once.Do(func() { seen.about, seen.err = s.of(ctx, tenant, seen.Event) })
+	seen.once.Do(func() {
+		seen.about, seen.err = apart.Do(func() (subject, error) { return s.of(ctx, tenant, seen.Event) })
+	})
 	if seen.err != nil {
 		return false, seen.err
 	}
