@@ -146,7 +146,7 @@ func TestVerifyDecisionRefusesEveryChange(t *testing.T) {
 // Every field of a decision is either covered or named here, so that a new one is thought about.
 func TestDecisionMACCoversOrNamesEveryField(t *testing.T) {
 	covered := "ID RequestID Action Actor Message OptionIDs Value Calls SelfApproved Fingerprint Nonce KeyID MAC At"
-	told := "Raw Channel" // how it came, not what was decided
+	told := "Raw Channel ResolvedBy" // how it came, not what was decided; ResolvedBy is a label that its caller chose
 	k := keyring(t, "one "+secretOne)
 	for field := range reflect.TypeFor[holdshort.Decision]().Fields() {
 		name := field.Name

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/holdshort/holdshort"
-	"github.com/holdshort/holdshort/internal/apart"
+	stack "github.com/holdshort/holdshort/internal/apart"
 	"github.com/holdshort/holdshort/store"
 )
 
@@ -23,8 +23,14 @@ func (e *Engine) AwaitRun(ctx context.Context, tenant holdshort.TenantID, id hol
 	if run, ok := e.awaitHere(ctx, tenant, id); ok && enough(run) {
 		return run, nil
 	}
-	return await(ctx, e, runTopic(id), func(ctx context.Context) (holdshort.Run, error) { return e.RunByID(ctx, tenant, id) }, enough,
-		func(holdshort.Run) time.Duration { return 0 })
+	run, err := await(ctx, e, runTopic(id), func(ctx context.Context) (*holdshort.Run, error) {
+		run, err := e.RunByID(ctx, tenant, id)
+		return &run, err
+	}, func(run *holdshort.Run) bool { return enough(*run) }, func(*holdshort.Run) time.Duration { return 0 })
+	if run == nil {
+		run = &holdshort.Run{}
+	}
+	return *run, err
 }
 
 // awaitHere waits for a run that is executed on this node: nobody need look into the store to see how that ends.
@@ -49,36 +55,58 @@ func (e *Engine) awaitHere(ctx context.Context, tenant holdshort.TenantID, id ho
 // AwaitRequest waits until the request is no longer open: past its time it reads as expired, swept or not. When ctx ends first it gives the
 // request as it stood, with ctx's error.
 func (e *Engine) AwaitRequest(ctx context.Context, tenant holdshort.TenantID, id holdshort.RequestID) (holdshort.Request, error) {
-	type dated struct {
-		req  holdshort.Request
-		left time.Duration // until it expires; 0: it does not
-	}
-	got, err := await(ctx, e, requestTopic(id), func(ctx context.Context) (dated, error) {
-		return settled(ctx, e, tenant, id, func(tx store.ReadTx) (dated, bool, error) {
+	looked := func(ctx context.Context) (req holdshort.Request, left time.Duration, err error) {
+		req, err = settled(ctx, e, tenant, id, func(tx store.ReadTx) (holdshort.Request, bool, error) {
 			req, err := tx.Request(id)
-			d := dated{req: readAt(req, tx.Now())}
 			if due := req.Due(); !due.IsZero() {
-				d.left = max(due.Sub(tx.Now()), time.Millisecond)
+				left = max(due.Sub(tx.Now()), time.Millisecond)
 			}
-			return d, overdue(req, tx.Now()), err
+			return readAt(req, tx.Now()), overdue(req, tx.Now()), err
 		})
-	}, func(d dated) bool { return d.req.Status != holdshort.RequestOpen }, func(d dated) time.Duration { return d.left })
-	return got.req, err
+		return req, left, err
+	}
+	type closing struct { // what those who wait need to keep of a request: ten thousand may
+		closed *holdshort.Request
+		left   time.Duration // until it expires; 0: it does not
+	}
+	got, err := await(ctx, e, requestTopic(id), func(ctx context.Context) (*closing, error) {
+		req, left, err := looked(ctx)
+		if req.Status == holdshort.RequestOpen {
+			return &closing{left: left}, err
+		}
+		return &closing{closed: &req}, err
+	}, func(c *closing) bool { return c.closed != nil }, func(c *closing) time.Duration { return c.left })
+	if err == nil || ctx.Err() == nil {
+		if got == nil || got.closed == nil {
+			return holdshort.Request{}, err
+		}
+		return *got.closed, err
+	}
+	stood, _ := stack.Do(func() (*holdshort.Request, error) {
+		req, _, err := looked(context.WithoutCancel(ctx))
+		return &req, err
+	})
+	return *stood, err
 }
 
-// lookAgain is how long somebody who waits goes without looking when nothing rings. Hints are what they wait for; that one is lost is rare,
-// and a thousand who wait must not read the store a thousand times a second, nor all at once.
-func lookAgain() time.Duration { return 5*time.Second + rand.N(5*time.Second) }
+// lookAgain is how long somebody who waits goes without looking when nothing rings. Hints are what they wait for, and thousands who wait must
+// not read the store thousands of times a second, nor all at once. Where others write too, a hint is sent over a connection and may be lost.
+func (e *Engine) lookAgain() time.Duration {
+	if e.store.Exclusive() {
+		return 30*time.Second + rand.N(30*time.Second)
+	}
+	return 5*time.Second + rand.N(5*time.Second)
+}
 
 // await subscribes first and looks then, so that nothing is missed in between. A hint may be lost: it looks again after a while anyway, and
 // when what it saw last changes by itself (turns; 0: it does not).
-func await[T any](ctx context.Context, e *Engine, topic string, look func(context.Context) (T, error), enough func(T) bool, turns func(T) time.Duration) (T, error) {
+// Whoever waits holds a pointer to what stood, and no more: there may be ten thousand of them.
+func await[T any](ctx context.Context, e *Engine, topic string, look func(context.Context) (*T, error), enough func(*T) bool, turns func(*T) time.Duration) (stood *T, err error) {
 	hints, end := e.store.Wake().Subscribe(topic)
 	defer end()
 	looking := context.WithoutCancel(ctx) // the first look: also who cannot wait at all is told what stands
-	var stood T
 	for {
-		v, err := apart.Do(func() (T, error) { return look(looking) })
+		v, err := stack.Do(func() (*T, error) { return look(looking) })
 		switch {
 		case err != nil && looking.Err() != nil:
 			return stood, ctx.Err()
@@ -86,7 +114,7 @@ func await[T any](ctx context.Context, e *Engine, topic string, look func(contex
 			return v, err
 		}
 		stood, looking = v, ctx
-		pause := lookAgain()
+		pause := e.lookAgain()
 		if left := turns(v); left > 0 {
 			pause = min(pause, left)
 		}

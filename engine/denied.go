@@ -35,7 +35,7 @@ func (e *Engine) denied(ctx context.Context, tenant holdshort.TenantID, actor ho
 	if !e.denials.first(string(tenant) + "\x00" + actor.ID) {
 		return
 	}
-	err := e.update(context.WithoutCancel(ctx), tenant, func(c *change) error {
+	err := e.update(unkeyed(context.WithoutCancel(ctx)), tenant, func(c *change) error {
 		return c.event("access.denied", nil, &on, clip(actor.ID), holdshort.Code(action), nil)
 	})
 	if err != nil {

@@ -12,7 +12,7 @@ func (e *Engine) Expire(ctx context.Context, tenant holdshort.TenantID, id holds
 	at, _ := e.places.get(id) // what is not known is not named: compare-and-set finds out who else wrote it
 	slot := e.slot()
 	defer slot.spare()
-	err = e.update(ctx, tenant, func(c *change) error {
+	err = e.update(unkeyed(ctx), tenant, func(c *change) error { // whoever finds it so came to do something else
 		if req, err = c.Request(id); err != nil {
 			return err
 		}

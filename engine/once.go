@@ -54,6 +54,11 @@ func takeOnce(ctx context.Context) *OnceKey {
 	return &o.OnceKey
 }
 
+// unkeyed is the context of a transaction that is no part of the use case in which it is made: the key does not guard it.
+func unkeyed(ctx context.Context) context.Context {
+	return context.WithValue(ctx, onceInContext{}, nil)
+}
+
 // into hands the key to another transaction; nil has none to hand.
 func (o *OnceKey) into(ctx context.Context) context.Context {
 	if o == nil {

@@ -189,6 +189,23 @@ func TestOnceScope(t *testing.T) {
 	if _, _, err := b.CreateKey(keyed(t.Context(), "k", "body", ""), "rival", engine.CreateKeyInput{Name: "till", Actor: root}); err != nil {
 		t.Errorf("another tenant: %v", err)
 	}
+	for i, actor := range []holdshort.Actor{eve, root} { // she is refused before there is a transaction, and that is noted in one
+		_, _, err := b.CreateKey(keyed(t.Context(), "early", "body", ""), tenant, engine.CreateKeyInput{Name: "till", Actor: actor})
+		if (err == nil) != (i == 1) || code(err) == holdshort.Internal {
+			t.Errorf("create a key, %d: %v", i, err)
+		}
+	}
+	soon := wantsRefund(1)
+	soon.ExpiresIn = time.Minute
+	late := b.ask(soon)
+	b.clock.move(2 * time.Minute)
+	b.attach() // a node that has not seen it yet, and reads it first
+	for range 2 { // who comes too late has it swept, which is not what they came for
+		_, err := b.Decide(keyed(t.Context(), "late", "body", ""), tenant, engine.DecideInput{Request: late.ID, Action: holdshort.Approve, Actor: ana})
+		if code(err) != holdshort.Expired && code(err) != holdshort.Closed {
+			t.Errorf("too late: %v", err)
+		}
+	}
 	b.clock.move(8 * 24 * time.Hour)
 	for more := true; more; {
 		pruned, err := b.store.System().Prune(t.Context(), store.Retention{Replays: 7 * 24 * time.Hour})

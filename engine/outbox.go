@@ -13,13 +13,36 @@ import (
 	"github.com/holdshort/holdshort/store"
 )
 
-// outbox counts the sends under way on this node.
-type outbox struct{ flying atomic.Int64 }
+// outbox counts the sends under way on this node, all and by channel.
+type outbox struct {
+	flying atomic.Int64
+	mu     sync.Mutex
+	by     map[string]int
+}
+
+// fly counts a send that begins (1) or ends (-1).
+func (o *outbox) fly(channel string, n int) {
+	o.flying.Add(int64(n))
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.by == nil {
+		o.by = map[string]int{}
+	}
+	o.by[channel] += n
+}
+
+// open leaves out channels that have as much under way as one may: their receivers hang, and the others need not wait for that.
+func (o *outbox) open(channels []string) []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.DeleteFunc(channels, func(c string) bool { return o.by[c] >= mostOfChannel })
+}
 
 const (
 	sendsAtOnce = 64
 	// mostFlying bounds what hanging channels can pile up; past it the rest waits.
-	mostFlying = 1024
+	mostFlying    = 1024
+	mostOfChannel = mostFlying / 2
 	// leaseMargin is how much longer than a send its lease is: nobody else sends what may still be under way.
 	leaseMargin = 30 * time.Second
 	// silenceLook is how long a question waits until it is looked at again while a person speaks in its session.
@@ -57,10 +80,10 @@ func (e *Engine) dispatch(ctx context.Context) (n int, wait func(), err error) {
 			continue
 		}
 		sends.Add(1)
-		e.outbox.flying.Add(1)
+		e.outbox.fly(l.Channel, 1)
 		e.wg.Go(func() {
 			defer sends.Done()
-			defer e.outbox.flying.Add(-1)
+			defer e.outbox.fly(l.Channel, -1)
 			e.carry(l)
 		})
 	}
@@ -69,7 +92,7 @@ func (e *Engine) dispatch(ctx context.Context) (n int, wait func(), err error) {
 
 // claimDeliveries takes what is due for this node's channels in one transaction.
 func (e *Engine) claimDeliveries(ctx context.Context, limit int) ([]letter, error) {
-	claim := store.DeliveryClaim{Channels: slices.Sorted(maps.Keys(e.config.Senders)), Limit: limit}
+	claim := store.DeliveryClaim{Channels: e.outbox.open(slices.Sorted(maps.Keys(e.config.Senders))), Limit: limit}
 	var handed []letter
 	var topics [][]string
 	n, err := e.store.System().ClaimDeliveries(ctx, claim, func(tx store.Tx, d holdshort.Delivery) error {

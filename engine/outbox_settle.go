@@ -52,7 +52,7 @@ func (c *change) unsent(d holdshort.Delivery, parked bool, fault error) error {
 	}
 	d = d.Note(holdshort.Attempt{At: c.now, Status: statusOf(fault), Error: clipTo(fault.Error(), 500)})
 	input, code := holdshort.DeliveryRetry, holdshort.CodeOf(fault)
-	again, more := c.e.nextAttempt(d, fault, c.now)
+	again, more := nextAttempt(c.e.config.Senders[d.Channel], d, fault, c.now)
 	switch {
 	case !more:
 		input = holdshort.DeliveryGiveUp

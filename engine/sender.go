@@ -48,9 +48,9 @@ type laterSend struct {
 func (l laterSend) Unwrap() error { return l.error }
 
 // nextAttempt says when a delivery is tried again; false: never.
-func (e *Engine) nextAttempt(d holdshort.Delivery, fault error, now time.Time) (time.Time, bool) {
+func nextAttempt(s Sender, d holdshort.Delivery, fault error, now time.Time) (time.Time, bool) {
 	pause, more := backoff(d.Attempt), d.Attempt < giveUpAt && now.Before(d.CreatedAt.Add(giveUpTime))
-	if s, ok := e.config.Senders[d.Channel].(Scheduled); ok {
+	if s, ok := s.(Scheduled); ok {
 		pause, more = s.Pause(d.Attempt)
 	}
 	var later laterSend
@@ -58,6 +58,11 @@ func (e *Engine) nextAttempt(d holdshort.Delivery, fault error, now time.Time) (
 		pause = max(pause, min(later.pause, giveUpTime))
 	}
 	return now.Add(pause), more && !isRefused(fault)
+}
+
+// NextAttempt is when the outbox tries again what a Sender failed to send for the first time; false: never. It is for tests of senders.
+func NextAttempt(s Sender, fault error, now time.Time) (time.Time, bool) {
+	return nextAttempt(s, holdshort.Delivery{Attempt: 1, CreatedAt: now}, fault, now)
 }
 
 const sendTimeout = 30 * time.Second

@@ -36,6 +36,9 @@ func (e *Engine) Takeover(ctx context.Context, tenant holdshort.TenantID, in Tak
 			}
 			return takenBy(actTakeover, s)
 		}
+		if !s.EndedAt.IsZero() {
+			return &holdshort.Error{Code: holdshort.Closed, Op: "take over " + string(s.ID), Message: "the session ended", Hint: "take the current one over"}
+		}
 		next, err := s.Apply(holdshort.TakeoverStart, c.now)
 		if err != nil {
 			return err

@@ -188,6 +188,11 @@ func TestTakeoverRights(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	old := r.chatting("")
+	r.session(OpenSessionInput{ID: holdshort.NewSessionID(r.clock.now()), Channel: old.Channel, Address: old.Address})
+	if _, err := r.Takeover(t.Context(), acme, TakeoverInput{Session: old.ID, Actor: olga}); holdshort.CodeOf(err) != holdshort.Closed {
+		t.Errorf("a session that ended: %v", err)
+	}
 	if _, err := r.Takeover(t.Context(), "rival", TakeoverInput{Session: s.ID, Actor: olga}); holdshort.CodeOf(err) != holdshort.NotFound {
 		t.Errorf("another tenant: %v", err)
 	}

@@ -68,9 +68,12 @@ func (e *Engine) Watch(ctx context.Context, tenant holdshort.TenantID, in WatchI
 // EventQuery selects stamped events after a position.
 type EventQuery = store.EventQuery
 
+// EventPage is a piece of the log.
+type EventPage = store.Events
+
 // Events gives a page of events after a position, and the position to go on from. A watcher who fell behind reads on with it.
-func (e *Engine) Events(ctx context.Context, tenant holdshort.TenantID, q EventQuery) (store.Events, error) {
-	return view(ctx, e, tenant, func(tx store.ReadTx) (store.Events, error) { return tx.Events(q) })
+func (e *Engine) Events(ctx context.Context, tenant holdshort.TenantID, q EventQuery) (EventPage, error) {
+	return view(ctx, e, tenant, func(tx store.ReadTx) (EventPage, error) { return tx.Events(q) })
 }
 
 // Position is that of the newest event: whoever watches from there is told what happens from now on.

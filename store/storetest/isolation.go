@@ -165,7 +165,18 @@ func (w *twins) reads() map[string]func(store.ReadTx) (any, error) {
 		},
 		"Webhook":  func(tx store.ReadTx) (any, error) { return tx.Webhook(w.webhook.ID) },
 		"Webhooks": func(tx store.ReadTx) (any, error) { return tx.Webhooks() },
-		"Events":   func(tx store.ReadTx) (any, error) { return tx.Events(store.EventQuery{}) },
+		"Position": func(tx store.ReadTx) (any, error) {
+			seen, err := tx.Events(store.EventQuery{})
+			if err != nil {
+				return nil, err
+			}
+			last, err := tx.Position()
+			if last == 0 || last != seen.Last {
+				return fmt.Sprint(last, " instead of ", seen.Last), err
+			}
+			return fmt.Sprint(last, " of ", tx.Tenant()), err
+		},
+		"Events": func(tx store.ReadTx) (any, error) { return tx.Events(store.EventQuery{}) },
 		"Body": func(tx store.ReadTx) (any, error) {
 			own, err := tx.Body(w.digest[tx.Tenant()])
 			for tenant, digest := range w.digest {

@@ -47,7 +47,7 @@ func nouns() []noun {
 			given("Revision").mutable("User", "Channel", "Address", "Agent", "Flow", "Language", "Mode", "ActiveRun", "Prompt", "Seq", "Data", "Metadata", "TakenBy", "TakenAt", "UpdatedAt", "EndedAt"),
 		verbs("message", func(m *holdshort.Message) { m.Role = holdshort.RoleTool },
 			store.Tx.PutMessage, func(tx store.ReadTx, m holdshort.Message) (holdshort.Message, error) { return tx.Message(m.ID) }).
-			given("Revision").mutable("Role", "Type", "Parts", "RunID", "RequestID", "Pinned", "ModelVisible"),
+			given("Revision").mutable("Role", "Type", "Author", "Parts", "RunID", "RequestID", "Pinned", "ModelVisible"),
 		verbs("run", func(r *holdshort.Run) { r.Status = holdshort.RunFailed },
 			store.Tx.PutRun, func(tx store.ReadTx, r holdshort.Run) (holdshort.Run, error) { return tx.Run(r.ID) }).
 			given("Revision", "Pruned").mutable("Status", "Result", "Error", "Held", "Wake", "Lease", "Claims", "Attempt", "Open", "UpdatedAt", "EndedAt"),

@@ -12,11 +12,11 @@ import (
 var frozen = map[string]map[string]string{
 	"sqlite": {
 		"0001_initial": "68c8145d5aeaeff21c01037f413b7d602a6a231c70f368dcd20b662601dac11a",
-		"0002_door":    "2c198b5cfe670bb443b98223469ba344142ffdcc8cd31ad261481f064d8ac797",
+		"0002_door":    "16d740e4c93a3f6267fe16c0459f1d5964fb3a0165c1bbbde0a98a29df47799b",
 	},
 	"postgres": {
 		"0001_initial": "4a9d64b1cefefc69da7df2e4c8ef8c499d99819dd8c8826f9a2532221b34b0a1",
-		"0002_door":    "324931ad1e54e4c66455bc12a1010c30635395051d67e443ee15fc2119d826bd",
+		"0002_door":    "71c049fa941668aacb4e5f56e862474973523e2f1ef348e0ed7c0b73e76e9367",
 	},
 }
 

@@ -28,9 +28,11 @@ var (
 	failedRuns   = few("ended_at", `runs WHERE tenant = ? AND status = 'failed' AND status <> 'waiting' ORDER BY id DESC`)
 	unknownCalls = few("started_at", `operations WHERE tenant = ? AND status = 'unknown' AND settled = 0 ORDER BY id`)
 	outboxDepth  = few("created_at", `outbox WHERE tenant = ? AND status IN ('queued', 'sending', 'parked') ORDER BY due_at`)
-	// Ids sort by the time they were made: the key of the table is an index by time.
-	decidedLately = statement(`SELECT d.at, d.actor_id, r.created_at, r.id, r.body FROM decisions d JOIN requests r ON r.tenant = d.tenant AND r.id = d.request_id
-		WHERE d.tenant = ? AND d.id >= ? AND d.vote = 0 AND r.status = 'resolved' ORDER BY d.id DESC LIMIT 1001`)
+	// Ids sort by the time they were made: the key of the table is an index by time. The decisions are limited before their requests are looked
+	// up, so that no planner joins the whole of both.
+	decidedLately = statement(`SELECT d.at, d.vote, d.actor_id, r.created_at, r.id, r.status, r.body FROM
+		(SELECT tenant, id, request_id, vote, actor_id, at FROM decisions WHERE tenant = ? AND id >= ? ORDER BY id DESC LIMIT 1001) AS d
+		JOIN requests r ON r.tenant = d.tenant AND r.id = d.request_id ORDER BY d.id DESC`)
 )
 
 var countedKinds = []holdshort.Kind{holdshort.Clarification, holdshort.Disambiguation, holdshort.Confirmation, holdshort.Escalation, holdshort.Takeover,
@@ -150,15 +152,15 @@ func (tx *Tx) decidedStats(s *store.Stats) error {
 	}
 	seen := 0
 	err := tx.query(decidedLately, []any{string(tx.tenant), string(holdshort.NewDecisionID(periods[1].since))}, func(scan func(...any) error) error {
-		var at, created int64
-		var actor, id string
+		var at, vote, created int64
+		var actor, id, status string
 		var raw []byte
-		if err := scan(&at, &actor, &created, &id, &raw); err != nil {
+		if err := scan(&at, &vote, &actor, &created, &id, &status, &raw); err != nil {
 			return err
 		}
 		seen++
 		var body requestBody
-		if len(raw) == 0 || tx.decode("request", id, raw, &body) != nil {
+		if vote != 0 || status != string(holdshort.RequestResolved) || len(raw) == 0 || tx.decode("request", id, raw, &body) != nil {
 			return nil // erased, or nobody can read it
 		}
 		for _, p := range periods {

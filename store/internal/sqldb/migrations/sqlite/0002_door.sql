@@ -37,3 +37,11 @@ CREATE TABLE webhooks (
   body       BLOB NOT NULL,
   PRIMARY KEY (tenant, id)
 ) STRICT;
+
+-- What histories, statistics and pages of comments look for. All but the first hold few rows.
+CREATE INDEX messages_time ON messages (tenant, session_id, created_at, seq);
+CREATE INDEX messages_pinned ON messages (tenant, session_id, created_at, seq) WHERE pinned = 1;
+CREATE INDEX requests_kind ON requests (tenant, kind, id) WHERE status = 'open' AND kind <> 'approval';
+CREATE INDEX requests_lost ON requests (tenant, status, closed_at) WHERE status IN ('expired', 'canceled');
+CREATE INDEX operations_unknown ON operations (tenant, id) WHERE status = 'unknown';
+CREATE INDEX events_comments ON events (tenant, request_id) WHERE type = 'hitl.request.commented';
