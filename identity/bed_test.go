@@ -27,7 +27,7 @@ var (
 
 // bed is an engine over a real SQLite file, with a clock that a test moves.
 type bed struct {
-	*testing.T
+	testing.TB
 	*engine.Engine
 	store *sqlite.Store
 	clock *clock
@@ -70,9 +70,9 @@ func (l *lines) String() string {
 	return string(l.text)
 }
 
-func newBed(t *testing.T) *bed {
+func newBed(t testing.TB) *bed {
 	t.Helper()
-	b := &bed{T: t, clock: &clock{at: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}, log: &lines{}}
+	b := &bed{TB: t, clock: &clock{at: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}, log: &lines{}}
 	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "h.db"), sqlite.Options{Clock: b.clock.now})
 	if err != nil {
 		t.Fatal(err)

@@ -30,9 +30,9 @@ func FuzzBearer(f *testing.F) {
 
 // FuzzLink: no text but the link itself is the link, and none takes the server down.
 func FuzzLink(f *testing.F) {
-	at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
-	i := &Identity{config: Config{Tenant: tenant, Clock: func() time.Time { return at }}, signer: ring{holdshort.NewKeyring()}}
-	req := holdshort.Request{ID: holdshort.NewRequestID(at), Fingerprint: "f"}
+	b := newBed(f)
+	i := b.identity(Config{})
+	req := holdshort.Request{ID: holdshort.NewRequestID(b.clock.now()), Fingerprint: "f"}
 	good := string(i.LinkFor(tenant, req, ana, time.Hour))
 	for _, seed := range []string{"", ".", "..", "e30.k.00", good, good[:len(good)-1], good + "0", strings.ToUpper(good), strings.Replace(good, ".", ":", 1), "bnVsbA." + good} {
 		f.Add(seed)

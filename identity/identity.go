@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"golang.org/x/time/rate"
 
@@ -16,7 +17,6 @@ import (
 // Identity knows callers. Many may use it at once.
 type Identity struct {
 	engine *engine.Engine
-	signer signer
 	config Config
 	log    *slog.Logger
 	roles  roles
@@ -41,7 +41,7 @@ func New(e *engine.Engine, config Config) (*Identity, error) {
 	if err := config.check(); err != nil {
 		return nil, err
 	}
-	i := &Identity{engine: e, signer: signerOf(e), config: config, log: config.Logger, roles: newRoles(config.Roles), issuer: map[string]*issuer{}, cookie: cookieName,
+	i := &Identity{engine: e, config: config, log: config.Logger, roles: newRoles(config.Roles), issuer: map[string]*issuer{}, cookie: cookieName,
 		cross: http.NewCrossOriginProtection(), noise: rate.NewLimiter(5, 50)}
 	if config.AdminKey != "" {
 		hash := sha256.Sum256([]byte(config.AdminKey))
@@ -128,7 +128,7 @@ func unauthenticated(message, hint string, cause error) error {
 
 func clip(s string) string {
 	if len(s) > mostName {
-		return s[:mostName] + "…"
+		return strings.ToValidUTF8(s[:mostName], "") + "…"
 	}
 	return s
 }

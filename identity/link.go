@@ -62,7 +62,7 @@ func (i *Identity) LinkFor(tenant holdshort.TenantID, req holdshort.Request, per
 		return ""
 	}
 	body := base64.RawURLEncoding.EncodeToString(payload)
-	mac := i.signer.Sign(tenant, linkPurpose, linkText(req.ID, body))
+	mac := i.engine.Sign(tenant, linkPurpose, linkText(req.ID, body))
 	return Token(body + "." + strings.Replace(mac, ":", ".", 1))
 }
 
@@ -116,7 +116,7 @@ func (i *Identity) readLink(id holdshort.RequestID, token Token) (said linked, e
 	if _, err := holdshort.ParseTenantID(string(said.Tenant)); err != nil {
 		return linked{}, badLink()
 	}
-	ok, err := i.signer.Signed(said.Tenant, linkPurpose, strings.Replace(mac, ".", ":", 1), linkText(id, body))
+	ok, err := i.engine.Signed(said.Tenant, linkPurpose, strings.Replace(mac, ".", ":", 1), linkText(id, body))
 	if err != nil || !ok || !i.config.Clock().Before(time.Unix(said.Until, 0)) {
 		return linked{}, badLink()
 	}

@@ -3,6 +3,7 @@ package identity
 import (
 	"encoding/base64"
 	"encoding/json"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -213,6 +214,36 @@ func TestLinkRights(t *testing.T) {
 	}
 	if got := b.denials(); len(got) == 0 || got[0] != "hitl.request.view ana" {
 		t.Errorf("what was refused is not in the log: %v", got)
+	}
+}
+
+// TestLinkKeys: a link is good on every node and after a restart, and as long as the key that signed it is in the keyring.
+func TestLinkKeys(t *testing.T) {
+	b := newBed(t)
+	req := b.ask(nil)
+	old := holdshort.NewKeyring()
+	with := func(k *holdshort.Keyring) *Identity {
+		e, err := engine.New(b.store, engine.Config{Keyring: k, Clock: b.clock.now, Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return (&bed{TB: t, Engine: e, clock: b.clock, log: b.log}).identity(Config{})
+	}
+	token := with(old).LinkFor(tenant, req, ana, time.Hour)
+	for name, c := range map[string]struct {
+		ring *holdshort.Keyring
+		ok   bool
+	}{"the same": {old, true}, "rotated": {old.Rotate(), true}, "another": {holdshort.NewKeyring(), false}} {
+		if _, _, err := with(c.ring).LinkActor(t.Context(), req.ID, token); (err == nil) != c.ok {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// what is signed for something else is no link
+	body, _, _ := strings.Cut(string(token), ".")
+	for _, purpose := range []string{"claim token", statePurpose, ""} {
+		mac := old.TenantHash(tenant, purpose, linkText(req.ID, body))
+		_, _, err := with(old).LinkActor(t.Context(), req.ID, Token(body+"."+strings.Replace(mac, ":", ".", 1)))
+		wantCode(t, err, holdshort.Unauthenticated)
 	}
 }
 

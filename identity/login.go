@@ -76,14 +76,14 @@ func (i *Identity) begin(ctx context.Context, next string) (address, state strin
 		return "", "", err
 	}
 	body := base64.RawURLEncoding.EncodeToString(text)
-	state = body + "." + strings.Replace(i.signer.Sign(i.config.Tenant, statePurpose, []byte(body)), ":", ".", 1)
+	state = body + "." + strings.Replace(i.engine.Sign(i.config.Tenant, statePurpose, []byte(body)), ":", ".", 1)
 	return client.AuthCodeURL(u.State, oidc.Nonce(u.Nonce), oauth2.S256ChallengeOption(u.Verifier)), state, nil
 }
 
 func (i *Identity) readState(cookie string) (u underway, err error) {
 	stale := errors.New("the login was begun elsewhere, or too long ago")
 	body, mac, _ := strings.Cut(cookie, ".")
-	ok, err := i.signer.Signed(i.config.Tenant, statePurpose, strings.Replace(mac, ".", ":", 1), []byte(body))
+	ok, err := i.engine.Signed(i.config.Tenant, statePurpose, strings.Replace(mac, ".", ":", 1), []byte(body))
 	if err != nil || !ok {
 		return u, stale
 	}

@@ -91,12 +91,12 @@ func (i *Identity) serveRedeem(w http.ResponseWriter, r *http.Request) {
 	}
 	_, session, token, err := i.engine.RedeemLogin(r.Context(), r.PostForm.Get("token"))
 	if err != nil {
-		status := http.StatusUnauthorized
-		if code := holdshort.CodeOf(err); code != holdshort.NotFound && code != holdshort.Unauthenticated && code != holdshort.Expired {
-			i.log.Error("redeem a login link", "error", err)
-			status = http.StatusServiceUnavailable
+		if holdshort.CodeOf(err) == holdshort.NotFound {
+			page{Title: "This link does not work", Text: "It was used before, is too old, or is not whole. Ask for a new one.", Status: http.StatusUnauthorized}.show(w)
+			return
 		}
-		page{Title: "This link does not work", Text: "It was used before, is too old, or is not whole. Ask for a new one.", Status: status}.show(w)
+		i.log.Error("redeem a login link", "error", err)
+		page{Title: "Not logged in", Text: "The server could not read the link just now. Try it again in a moment.", Status: http.StatusServiceUnavailable}.show(w)
 		return
 	}
 	i.enter(w, r, token, session.ExpiresAt, safeNext(r.PostForm.Get("next")))

@@ -316,6 +316,54 @@ func TestOneTimeLink(t *testing.T) {
 	}
 }
 
+// TestLoginAgain: a login takes the place of the one before it, and a store that is away is said to be.
+func TestLoginAgain(t *testing.T) {
+	b := newBed(t)
+	s := newSite(t, b, nil)
+	enter := func(a holdshort.Actor) (int, string) {
+		t.Helper()
+		path, err := s.id.LoginLink(t.Context(), tenant, a, "//evil.example")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.post("/login", mustURL(t, path).Query())
+	}
+	if status, text := enter(ana); status != http.StatusOK || !strings.HasPrefix(text, "ana ") {
+		t.Fatalf("%d %s", status, text)
+	}
+	old := s.browser.Jar.Cookies(mustURL(t, s.URL))
+	if status, text := enter(root); status != http.StatusOK || !strings.HasPrefix(text, "root ") {
+		t.Fatalf("%d %s", status, text)
+	}
+	mine := s.browser.Jar
+	s.forget()
+	s.browser.Jar.SetCookies(mustURL(t, s.URL), old)
+	if status, text := s.get("/"); status != http.StatusUnauthorized {
+		t.Errorf("the login before it still counts: %s", text)
+	}
+	if _, err := s.id.LoginLink(t.Context(), tenant, bot, ""); holdshort.CodeOf(err) != holdshort.Invalid {
+		t.Errorf("a service logs in: %v", err)
+	}
+	if status, _ := s.post("/login", url.Values{"token": {strings.Repeat("a", 20<<10)}}); status != http.StatusBadRequest {
+		t.Errorf("a long form: %d", status)
+	}
+	if status, text := s.get("/login"); status != http.StatusOK || !strings.Contains(text, "login link") {
+		t.Errorf("%d %s", status, text)
+	}
+	if status, _ := s.get("/logout"); status != http.StatusMethodNotAllowed {
+		t.Errorf("looking logs out: %d", status)
+	}
+	s.browser.Jar = mine
+	if err := b.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/logout", "/login"} {
+		if status, text := s.post(path, url.Values{"token": {"x"}}); status != http.StatusServiceUnavailable {
+			t.Errorf("%s without a store: %d %s", path, status, text)
+		}
+	}
+}
+
 // TestCookie: it is out of the reach of scripts, of other sites, and of plain HTTP where there is HTTPS.
 func TestCookie(t *testing.T) {
 	b := newBed(t)
