@@ -45,7 +45,7 @@ type radio struct {
 // tune opens a stream and waits until it says that it is connected.
 func (d *door) tune(t *testing.T, who, path string, headers ...string) *radio {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	r, err := http.NewRequestWithContext(ctx, "GET", d.http.URL+path, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -314,43 +314,6 @@ func TestEventsAcrossRestart(t *testing.T) {
 	for i, h := range got {
 		if i >= len(want) || h.position(t) != want[i] {
 			t.Fatalf("event %d of the streams is %+v, the log has %d there", i, h, want[min(i, len(want)-1)])
-		}
-	}
-}
-
-// TestSlowListener: who does not read holds up nobody, and hears everything afterwards.
-func TestSlowListener(t *testing.T) {
-	d := newHouse(t)
-	slow := d.tune(t, "olga", "/v1/events?type=run.created")
-	quick := d.tune(t, "olga", "/v1/events?type=run.created")
-	d.as(t, "ben")
-	const runs = 400 // more than wait for one listener
-	var starting sync.WaitGroup
-	for w := range 8 {
-		starting.Go(func() {
-			for i := range runs / 8 {
-				if a := d.call(t, "ben", "POST", "/v1/runs", map[string]any{"flow": "refund", "input": refund{fmt.Sprint(w, "-", i), 1}}); a.status != 201 {
-					t.Errorf("%s", a.body)
-				}
-			}
-		})
-	}
-	seen := func(r *radio) map[string]bool {
-		ids := map[string]bool{}
-		for len(ids) < runs {
-			h, ok := r.next()
-			if !ok || ids[h.ID] {
-				t.Fatalf("after %d events: %+v %v", len(ids), h, ok)
-			}
-			ids[h.ID] = true
-		}
-		return ids
-	}
-	first := seen(quick)
-	starting.Wait()
-	for id := range seen(slow) {
-		if !first[id] {
-			t.Errorf("only one of them heard %s", id)
 		}
 	}
 }

@@ -106,7 +106,7 @@ func (f *feed) join(ctx context.Context, tenant holdshort.TenantID, l *listener)
 		t := f.tails[tenant]
 		f.mu.Unlock()
 		if t == nil {
-			at, err := apart.Do(func() (int64, error) { return f.engine.Position(ctx) })
+			at, err := apart.Do(func() (int64, error) { return f.engine.Position(ctx, tenant) })
 			if err != nil {
 				return nil, 0, err
 			}

@@ -79,6 +79,7 @@ func TestManyDecide(t *testing.T) {
 func TestManyWait(t *testing.T) {
 	d := newHouse(t)
 	_, id := d.starts(t, "refund", refund{"1", 10})
+	d.as(t, "ana")
 	const waiters = 50
 	var wg sync.WaitGroup
 	answers := make([]answer, waiters)

@@ -81,15 +81,18 @@ func TestResumeAsync(t *testing.T) {
 	}
 }
 
-// TestResumeReject: nothing of what was rejected runs.
+// TestResumeReject: nothing of what was rejected runs, and its task is canceled.
 func TestResumeReject(t *testing.T) {
 	d := newHouse(t)
-	_, id := d.starts(t, "refund", refund{"1", 10})
+	run, id := d.starts(t, "refund", refund{"1", 10})
 	a := d.call(t, "ana", "POST", "/v1/resume/"+string(id), `{"action":"reject"}`)
 	var got shownResumed
 	a.into(t, &got)
-	if a.status != 200 || got.Request.Outcome != holdshort.Rejected || got.Run == nil || !got.Run.Status.Ended() || got.Run.Status == holdshort.RunCompleted || d.refunds.Load() != 0 {
+	if a.status != 200 || got.Request.Outcome != holdshort.Rejected || got.Status != "Canceled" || got.Run == nil || got.Run.Status != holdshort.RunCanceled || d.refunds.Load() != 0 {
 		t.Errorf("%d %s", a.status, a.body)
+	}
+	if ended := d.await(t, run.ID); ended.Status != holdshort.RunCanceled {
+		t.Errorf("%+v", ended)
 	}
 }
 
@@ -146,7 +149,14 @@ func TestEscalations(t *testing.T) {
 	if a := d.call(t, "olga", "POST", "/v1/escalations/resolve", map[string]any{"escalation_id": id, "approved": false}); a.status != 409 || !strings.Contains(string(a.body), "olga") {
 		t.Errorf("closed: %d %s", a.status, a.body)
 	}
-	_, other, _ := open()
+	shared, other, _ := open()
+	var second shownRun
+	d.call(t, "ben", "POST", "/v1/runs", map[string]any{"flow": "ask", "input": "escalate", "session_id": shared}).into(t, &second)
+	d.call(t, "ben", "GET", "/v1/runs/"+string(second.ID)+"?wait=10s", nil).into(t, &second)
+	several := d.call(t, "olga", "POST", "/v1/escalations/resolve", map[string]any{"session_id": shared, "approved": true})
+	if several.status != 409 || several.code(t) != "several_open" || !strings.Contains(string(several.body), string(other)) || !strings.Contains(string(several.body), string(second.OpenRequests[0])) {
+		t.Errorf("two are open: %d %s", several.status, several.body)
+	}
 	if a := d.call(t, "olga", "POST", "/v1/escalations/resolve", map[string]any{"escalation_id": other, "approved": false, "message": "no"}); a.status != 200 {
 		t.Errorf("%d %s", a.status, a.body)
 	}

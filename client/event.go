@@ -32,6 +32,9 @@ const silence = 50 * time.Second
 // error, which it returns. Refusals end it too.
 func (c *Client) Watch(ctx context.Context, w Watching, fn func(holdshort.Event) error) error {
 	last := w.After
+	if last == 0 {
+		last = unknown
+	}
 	for attempt := 0; ; attempt++ {
 		before := last
 		err := c.stream(ctx, w, &last, fn)
@@ -53,6 +56,9 @@ func (c *Client) Watch(ctx context.Context, w Watching, fn func(holdshort.Event)
 	}
 }
 
+// unknown position: the server says where its stream begins.
+const unknown = -1
+
 // stopped is what fn wanted.
 type stopped struct{ error }
 
@@ -73,7 +79,7 @@ func (c *Client) stream(ctx context.Context, w Watching, last *int64, fn func(ho
 		return err
 	}
 	r.Header.Set("Accept", "text/event-stream")
-	if *last > 0 {
+	if *last != unknown {
 		r.Header.Set("Last-Event-ID", strconv.FormatInt(*last, 10))
 	}
 	quiet := time.AfterFunc(silence, cancel)
@@ -94,7 +100,11 @@ func (c *Client) stream(ctx context.Context, w Watching, last *int64, fn func(ho
 }
 
 func (w Watching) take(f frame, last *int64, fn func(holdshort.Event) error) error {
+	position, err := strconv.ParseInt(f.id, 10, 64)
 	if f.event == "connected" {
+		if *last == unknown && err == nil {
+			*last = position
+		}
 		if w.Connected != nil {
 			w.Connected()
 		}
@@ -105,9 +115,8 @@ func (w Watching) take(f frame, last *int64, fn func(holdshort.Event) error) err
 	}
 	var e holdshort.Event
 	if err := json.Unmarshal(f.data, &e); err != nil {
-		return err
+		return stopped{&holdshort.Error{Code: holdshort.Internal, Op: "read event " + f.id, Message: "the stream is not what this client knows", Hint: "check that it is a holdshort server of about the same version", Err: err}}
 	}
-	position, err := strconv.ParseInt(f.id, 10, 64)
 	if err == nil {
 		if position <= *last {
 			return nil // seen before the connection broke

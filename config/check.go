@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"net/netip"
 	"net/url"
 	"reflect"
 	"slices"
@@ -88,6 +89,11 @@ func (c *checker) server() {
 		}
 	}
 	c.address("server.public_url", c.Server.PublicURL)
+	for i, text := range c.Server.Outgoing.Networks {
+		if _, err := netip.ParsePrefix(text); err != nil {
+			c.wrong(fmt.Sprintf("server.outgoing.networks[%d]", i), "write 10.1.0.0/16", "%q is no network", text)
+		}
+	}
 }
 
 // address must be an http or https URL, if it is there.

@@ -1,6 +1,12 @@
 package config
 
-import "strings"
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+
+	"github.com/holdshort/holdshort"
+)
 
 // Config is holdshort.yaml. The zero value is valid: every part has a default.
 type Config struct {
@@ -25,7 +31,28 @@ type Server struct {
 	MaxBody   int      `yaml:"max_body" min:"1024" doc:"Largest request body in bytes. Default: 1048576."`
 	Rate      Rate     `yaml:"rate" doc:"How many calls one key, person or address may make."`
 	Shutdown  Duration `yaml:"shutdown" doc:"How long calls under way may take when the server stops. Default: 10s."`
+	Outgoing  Outgoing `yaml:"outgoing" doc:"Where webhooks and callbacks may go besides public https addresses."`
 	Log       string   `yaml:"log" enum:"debug,info,warn,error" doc:"Least level of what is logged. Default: info."`
+}
+
+// Outgoing opens what webhooks may not reach by default: whoever can register one reaches it too.
+type Outgoing struct {
+	HTTP     bool     `yaml:"http" doc:"Also addresses without TLS."`
+	Private  bool     `yaml:"private" doc:"Also loopback, link-local and private addresses, all of them."`
+	Networks []string `yaml:"networks" doc:"Also these private networks, such as 10.1.0.0/16."`
+}
+
+// Prefixes are the networks, read.
+func (o Outgoing) Prefixes() ([]netip.Prefix, error) {
+	list := make([]netip.Prefix, len(o.Networks))
+	for i, text := range o.Networks {
+		p, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, &holdshort.Error{Code: holdshort.Invalid, Field: fmt.Sprintf("server.outgoing.networks[%d]", i), Message: text + " is no network", Hint: "write 10.1.0.0/16"}
+		}
+		list[i] = p
+	}
+	return list, nil
 }
 
 // Rate limits calls.

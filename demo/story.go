@@ -77,6 +77,9 @@ func (s *Story) Tell(ctx context.Context) (*client.Client, error) {
 	if c, err = s.die(ctx, "…and the machine dies again, in the middle of the payment."); err != nil {
 		return nil, err
 	}
+	if err := s.say(ctx, "It comes back. Nobody knows whether the money went out, so nobody repeats the call before its deadline has passed…"); err != nil {
+		return nil, err
+	}
 	ended, err := c.AwaitEnd(ctx, run)
 	if err != nil {
 		return nil, err
@@ -162,7 +165,7 @@ func (s *Story) count(ctx context.Context, c *client.Client, run client.Run, req
 	}
 	for _, op := range ops {
 		if op.Capability == refund {
-			if err := s.say(ctx, "It comes back and finishes what was approved. The ledger: %s, %s after attempt %d.", op.Capability, op.Status, op.Attempt); err != nil {
+			if err := s.say(ctx, "…then it is made again, under the same operation id. The ledger says: %s %s, at attempt %d.", op.Capability, op.Status, op.Attempt); err != nil {
 				return err
 			}
 		}

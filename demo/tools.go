@@ -51,7 +51,7 @@ func (d *Desk) Tools() []tool.Tool {
 	return []tool.Tool{
 		{Name: lookUp, Description: "Look an order up by its number.", Effect: tool.Read, Idempotent: true, Call: d.lookUp,
 			Schema: json.RawMessage(`{"type":"object","properties":{"order":{"type":"string"}},"required":["order"],"additionalProperties":false}`)},
-		{Name: refund, Description: "Pay money back for an order.", Idempotent: true, Timeout: time.Minute, Call: d.refund,
+		{Name: refund, Description: "Pay money back for an order.", Idempotent: true, Timeout: 2*d.Slow + 2*time.Second, Call: d.refund,
 			Schema: json.RawMessage(`{"type":"object","properties":{"order":{"type":"string"},"amount":{"type":"number","exclusiveMinimum":0,"maximum":10000},"reason":{"type":"string"}},"required":["order","amount"],"additionalProperties":false}`)},
 		{Name: cancel, Description: "Cancel an order that has not left the house.", Reversible: tool.Yes, Idempotent: true, Call: d.cancel,
 			Schema: json.RawMessage(`{"type":"object","properties":{"order":{"type":"string"},"reason":{"type":"string"}},"required":["order"],"additionalProperties":false}`)},

@@ -76,10 +76,9 @@ func (e *Engine) Events(ctx context.Context, tenant holdshort.TenantID, q EventQ
 	return view(ctx, e, tenant, func(tx store.ReadTx) (EventPage, error) { return tx.Events(q) })
 }
 
-// Position is that of the newest event: whoever watches from there is told what happens from now on.
-func (e *Engine) Position(ctx context.Context) (int64, error) {
-	health, err := e.store.System().Health(ctx)
-	return health.Position, err
+// Position is that of a tenant's newest event: whoever watches from there is told what happens from now on.
+func (e *Engine) Position(ctx context.Context, tenant holdshort.TenantID) (int64, error) {
+	return view(ctx, e, tenant, func(tx store.ReadTx) (int64, error) { return tx.Position() })
 }
 
 // Gap is the event that tells somebody that what followed a position is no longer kept.

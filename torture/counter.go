@@ -38,8 +38,25 @@ type Seen struct {
 
 // counter is the world outside: a process that nobody kills, so that what happened is known whoever dies.
 type counter struct {
-	mu   sync.Mutex
-	seen Seen
+	address string // where it answers, if that is in this process
+	mu      sync.Mutex
+	seen    Seen
+}
+
+func newCounter() *counter {
+	return &counter{seen: Seen{Effects: map[string]*Effect{}, Marks: map[string][]Mark{}, Said: map[string]map[string]int{}}}
+}
+
+// copy gives what was seen until now.
+func (c *counter) copy() Seen {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := Seen{Effects: map[string]*Effect{}}
+	for id, e := range c.seen.Effects {
+		own := *e
+		out.Effects[id] = &own
+	}
+	return out
 }
 
 // Ways in which the world can behave. What a call names happens to its first attempt; later ones are answered.
@@ -60,7 +77,14 @@ const (
 
 // RunCounter serves the world on a loopback address until ctx ends or its parent does.
 func RunCounter(ctx context.Context, in io.Reader, out io.Writer) error {
-	c := &counter{seen: Seen{Effects: map[string]*Effect{}, Marks: map[string][]Mark{}, Said: map[string]map[string]int{}}}
+	ctx, _, err := attend(ctx, in)
+	if err != nil {
+		return err
+	}
+	return serve(ctx, newCounter().handler(), nil, out, nil)
+}
+
+func (c *counter) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /effect", c.effect)
 	mux.HandleFunc("POST /settle", c.settle)
@@ -71,11 +95,7 @@ func RunCounter(ctx context.Context, in io.Reader, out io.Writer) error {
 		defer c.mu.Unlock()
 		_ = json.NewEncoder(w).Encode(c.seen) // a parent that went away asks no more
 	})
-	ctx, _, err := attend(ctx, in)
-	if err != nil {
-		return err
-	}
-	return serve(ctx, mux, nil, out, nil)
+	return mux
 }
 
 // at finds the record of an operation. The caller has the lock.

@@ -186,6 +186,9 @@ func (x *examiner) checkRequests(f findings) {
 		if !byPolicy(req, d) {
 			x.counts.Pauses++
 		}
+		if req.Status == holdshort.RequestExpired {
+			x.counts.Expired++
+		}
 		if decided {
 			x.counts.Decisions++
 			x.checkDecision(f, req, d)

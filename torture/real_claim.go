@@ -3,10 +3,8 @@ package torture
 import (
 	"context"
 	crand "crypto/rand"
-	"encoding/json"
 	"math/rand/v2"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -142,7 +140,7 @@ func (l *load) act(ctx context.Context, r *rand.Rand, me string, id holdshort.Re
 
 // perform makes a call in the world. A tool that knows an operation which it has seen is called again when nobody answered.
 func (l *load) perform(ctx context.Context, action engine.ClaimedAction) (status holdshort.OperationStatus, known bool) {
-	once := action.Tool == shipTool || action.Tool == lookupTool
+	once := strings.HasSuffix(action.Tool, shipTool) || action.Tool == lookupTool
 	for range 3 {
 		bounded, cancel := context.WithTimeout(ctx, workerTimeout)
 		_, err := l.world.call(bounded, action.Tool, once, tool.Call{OperationID: action.OperationID, Attempt: 1, Args: action.Args})
@@ -157,101 +155,4 @@ func (l *load) perform(ctx context.Context, action engine.ClaimedAction) (status
 		}
 	}
 	return "", false
-}
-
-type outcome struct {
-	Token       string                    `json:"claim_token"`
-	CallID      string                    `json:"call_id"`
-	Status      holdshort.OperationStatus `json:"status"`
-	ExternalIDs map[string][]string       `json:"external_ids,omitempty"`
-}
-
-// report says what became of a call; again, and otherwise, and with a token that is none.
-func (l *load) report(ctx context.Context, r *rand.Rand, me string, id holdshort.RequestID, token string, action engine.ClaimedAction, status holdshort.OperationStatus) bool {
-	send := func(token string, status holdshort.OperationStatus) (reply, error) {
-		a, _, err := l.public.door.until(ctx, visit{method: http.MethodPost, path: "/v1/requests/" + string(id) + "/outcome", secret: l.public.keys[me], final: true,
-			body: outcome{token, action.CallID, status, map[string][]string{"receipt": {action.OperationID}}}})
-		return a, err
-	}
-	if r.IntN(8) == 0 {
-		forged := token[:len(token)-4] + strings.Map(func(c rune) rune { return 'A' + (c+7)%26 }, token[len(token)-4:])
-		if a, err := send(forged, status); err == nil {
-			if l.ledger.add(&l.ledger.refused); a.status != http.StatusForbidden && a.status != http.StatusNotFound {
-				l.ledger.report.Violate(NeverUnasked, "%s: a report with a forged token was answered with %d %s", id, a.status, a.code())
-			}
-		}
-	}
-	a, err := send(token, status)
-	switch {
-	case err != nil:
-		return false
-	case a.code() == holdshort.Conflict: // a person settled it meanwhile
-		l.ledger.add(&l.ledger.conflicts)
-		return true
-	case !a.ok():
-		l.ledger.refusal("outcome", a)
-		return true
-	}
-	op, err := read[holdshort.Operation](a)
-	if err != nil || op.Status != status {
-		l.ledger.report.Violate(AtMostOnce, "%s was reported %s and is answered as %q", action.OperationID, status, op.Status)
-		return true
-	}
-	l.ledger.atGate(id, func(c *gateCase) { c.outcomes[action.OperationID] = status })
-	if r.IntN(4) == 0 {
-		if a, err := send(token, status); err == nil && !a.ok() {
-			l.ledger.report.Violate(AtMostOnce, "%s: the same report again was answered with %d %s", action.OperationID, a.status, a.code())
-		}
-	}
-	if other := map[holdshort.OperationStatus]holdshort.OperationStatus{holdshort.OperationDone: holdshort.OperationFailed, holdshort.OperationFailed: holdshort.OperationDone}[status]; r.IntN(4) == 0 {
-		if a, err := send(token, other); err == nil {
-			if l.ledger.add(&l.ledger.refused); a.code() != holdshort.Conflict {
-				l.ledger.report.Violate(AtMostOnce, "%s: the opposite report was answered with %d %s", action.OperationID, a.status, a.code())
-			}
-		}
-	}
-	return true
-}
-
-// clerk looks for calls whose claimer never spoke, until ctx ends.
-func (l *load) clerk(ctx context.Context, r *rand.Rand) {
-	for ctx.Err() == nil {
-		linger(ctx, 300*time.Millisecond)
-		asked := time.Now()
-		a, _, err := l.public.open(ctx, url.Values{"kind": {string(holdshort.Reconcile)}, "status": {"open"}, "limit": {"200"}}, "")
-		if err != nil {
-			return
-		}
-		for _, req := range a.Requests {
-			if req.RunID == "" && r.IntN(3) > 0 { // some are left to the late
-				l.reconcileGate(ctx, r, req, asked)
-			}
-		}
-	}
-}
-
-// reconcileGate says what became of a claimed call, after a look at the world.
-func (l *load) reconcileGate(ctx context.Context, r *rand.Rand, req holdshort.Request, asked time.Time) {
-	l.ledger.told(req, asked)
-	var about struct {
-		Operation string `json:"operation_id"`
-	}
-	if json.Unmarshal(req.Context, &about) != nil || about.Operation == "" {
-		l.ledger.report.Violate(AtMostOnce, "%s asks what became of a call and does not say which", req.ID)
-		return
-	}
-	e, err := l.world.settle(ctx, about.Operation, 1)
-	if err != nil {
-		return
-	}
-	in := engine.DecideInput{Request: req.ID, Action: holdshort.Select, OptionIDs: []string{"give_up"}}
-	if r.IntN(10) < 7 {
-		if in.OptionIDs[0] = "retry"; e.Count > 0 {
-			in.OptionIDs[0], in.Value = "happened", json.RawMessage(`{"receipt":"seen"}`)
-		}
-	}
-	for n := range max(1, req.Audience.Needed()) {
-		in.Actor, in.Message = reviewer(n), crand.Text()
-		l.decide(ctx, in)
-	}
 }

@@ -18,7 +18,11 @@ import (
 func (l *load) contend(ctx context.Context, r *rand.Rand, req holdshort.Request, playful bool) {
 	deciders := max(1, req.Audience.Needed())
 	if playful {
-		deciders += draw(r, weighed[int]{50, 0}, weighed[int]{40, 1 + r.IntN(3)}, weighed[int]{5, 12})
+		whole := 5
+		if l.guest != nil { // there is nothing else to do than to decide
+			whole = 30
+		}
+		deciders += draw(r, weighed[int]{50, 0}, weighed[int]{40, 1 + r.IntN(3)}, weighed[int]{whole, l.crowd})
 	}
 	if playful && !req.ExpiresAt.IsZero() && r.IntN(10) < 6 { // at the very moment at which it expires
 		linger(ctx, time.Until(req.ExpiresAt)-time.Duration(r.IntN(30))*time.Millisecond)
@@ -26,7 +30,7 @@ func (l *load) contend(ctx context.Context, r *rand.Rand, req holdshort.Request,
 	var wg sync.WaitGroup
 	for n := range deciders {
 		in := l.verdict(r, req, playful)
-		in.Actor = reviewer(n)
+		in.Actor = l.reviewer(n)
 		if n == 0 && r.IntN(2) == 0 {
 			in.Fingerprint = req.Fingerprint
 		}
@@ -98,18 +102,41 @@ func (l *load) decide(ctx context.Context, in engine.DecideInput) {
 		l.ledger.told(*a.Next, asked)
 	}
 	l.ledger.decided(in.Request, in.Actor.ID, in.Message, a)
+	if l.http && a.Code == "" && rand.IntN(6) == 0 {
+		l.decideAgain(ctx, in)
+	}
+}
+
+// decideAgain sends a decision that was acknowledged once more, as somebody who lost the answer, and something else under its key.
+func (l *load) decideAgain(ctx context.Context, in engine.DecideInput) {
+	v := l.public.decision(in)
+	r, _, err := l.public.door.until(ctx, v)
+	if err != nil {
+		return
+	}
+	if a, err := refusalOr(r, ofDecision); err != nil || a.Code != "" || !a.Replayed {
+		l.ledger.report.Violate(OneDecision, "%s: a decision that was acknowledged was answered with %d %s when it was sent again, replayed %t", in.Request, a.Status, a.Code, a.Replayed)
+	} else {
+		l.ledger.decided(in.Request, in.Actor.ID, in.Message, a)
+	}
+	other := choice(in)
+	other.Message += " or not"
+	v.body = other
+	if r, _, err := l.public.door.until(ctx, v); err == nil && r.code() != holdshort.KeyReused {
+		l.ledger.report.Violate(OneDecision, "%s: another decision under the same key was answered with %d %s", in.Request, r.status, r.code())
+	}
 }
 
 // intrude tries what must not work: to decide without a right to, and to decide something else than what stands.
 func (l *load) intrude(ctx context.Context, req holdshort.Request) {
-	in := engine.DecideInput{Request: req.ID, Action: holdshort.Approve, Actor: stranger, Message: "let me in"}
+	in := engine.DecideInput{Request: req.ID, Action: holdshort.Approve, Actor: l.stranger(), Message: "let me in"}
 	if a, _, err := l.hands.until(ctx, order{Decide: &in}); err == nil {
 		l.ledger.add(&l.ledger.refused)
 		if a.Code != holdshort.NotFound && a.Code != holdshort.Forbidden || a.Decision != nil {
 			l.ledger.report.Violate(OnlyEntitled, "%s: somebody who may not decide was answered with %q", req.ID, a.Code)
 		}
 	}
-	in.Actor, in.Fingerprint = reviewer(99), strings.Repeat("0", len(req.Fingerprint))
+	in.Actor, in.Fingerprint = l.reviewer(99), strings.Repeat("0", len(req.Fingerprint))
 	if a, _, err := l.hands.until(ctx, order{Decide: &in}); err == nil {
 		l.ledger.add(&l.ledger.refused)
 		if a.Code != holdshort.FingerprintMismatch && a.Code != holdshort.Closed && a.Code != holdshort.Expired {

@@ -44,8 +44,14 @@ func (l *load) gate(ctx context.Context, r *rand.Rand, n int) {
 // raise asks for something, as often as it takes and now and then once more: that is the same request.
 func (l *load) raise(ctx context.Context, r *rand.Rand, me string) (req api.Request, ok bool) {
 	body := api.Raise{Kind: holdshort.Approval}
+	if l.guest != nil {
+		l.guest.narrow(r, &body)
+	}
 	for n := range 1 + r.IntN(2)*r.IntN(2) {
 		c := drawCall(r, n)
+		if l.guest != nil {
+			c = planned{toolPrefix + draw(r, weighed[string]{2, payTool}, weighed[string]{1, shipTool}), callArgs{Amount: c.Args.Amount, Key: c.Args.Key, World: c.Args.World}}
+		}
 		args, err := holdshort.CanonicalValue(c.Args)
 		if err != nil {
 			return req, false
@@ -162,19 +168,21 @@ func (l *load) awaitGate(ctx context.Context, r *rand.Rand, me string, req api.R
 		return req, true
 	}
 	waiting, done := context.WithCancel(ctx)
-	defer done()
 	own, wait := rand.New(rand.NewPCG(r.Uint64(), 0)), time.Duration(500+r.IntN(3000))*time.Millisecond
 	var wg sync.WaitGroup
-	defer wg.Wait()
+	defer func() { done(); wg.Wait() }()
 	wg.Go(func() {
 		if own.IntN(6) == 0 {
-			l.decideOwn(waiting, me, req)
+			l.decideOwn(ctx, me, req)
 		}
 		if own.IntN(20) == 0 {
-			l.callOff(waiting, me, req)
+			l.callOff(ctx, me, req)
+		}
+		if !req.ExpiresAt.IsZero() && own.IntN(4) == 0 { // nobody looks at it in time
+			linger(waiting, time.Until(req.ExpiresAt)+50*time.Millisecond)
 		}
 		for playful := true; waiting.Err() == nil; playful = false {
-			l.contend(waiting, own, req.Request, playful)
+			l.contend(ctx, own, req.Request, playful) // also who comes too late is answered
 			linger(waiting, 100*time.Millisecond)
 		}
 	})
@@ -183,13 +191,23 @@ func (l *load) awaitGate(ctx context.Context, r *rand.Rand, me string, req api.R
 			return closed, false
 		}
 		if closed.Status != holdshort.RequestOpen {
-			if d := standing(closed.Decision); d != nil {
-				l.ledger.stands(req.ID, *d)
-			}
+			l.ledger.closed(closed)
 			return closed, true
 		}
 	}
 	return closed, false
+}
+
+// closed notes what somebody who waited was told: the decision that stands, or that there will be none.
+func (l *ledger) closed(req api.Request) {
+	if d := standing(req.Decision); d != nil {
+		l.stands(req.ID, *d)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if p := l.asked[req.ID]; p != nil && req.Status == holdshort.RequestExpired {
+		p.expired = true
+	}
 }
 
 // decideOwn: the key that raised a request does not decide it.
@@ -210,65 +228,5 @@ func (l *load) callOff(ctx context.Context, me string, req api.Request) {
 	a, _, err := l.public.door.until(ctx, v)
 	if err == nil && !a.ok() && a.code() != holdshort.Closed && a.code() != holdshort.Expired {
 		l.ledger.refusal("cancel request", a)
-	}
-}
-
-// bulk decides many at once, in one call under one key: each stands or falls by itself.
-func (l *load) bulk(ctx context.Context, r *rand.Rand) {
-	for n := 0; ctx.Err() == nil; n++ {
-		linger(ctx, time.Duration(300+r.IntN(700))*time.Millisecond)
-		asked := time.Now()
-		page, _, err := l.hands.until(ctx, order{Open: new(string)})
-		if err != nil {
-			return
-		}
-		actor := reviewer(n % 3)
-		var in []engine.DecideInput
-		body := api.Many{}
-		for _, req := range page.Requests {
-			if req.RunID == "" || req.Kind != holdshort.Approval || r.IntN(3) > 0 || len(in) == 12 {
-				continue
-			}
-			l.ledger.told(req, asked)
-			d := l.verdict(r, req, true)
-			d.Actor = actor
-			l.ledger.sends(req.ID, d.Message)
-			in = append(in, d)
-			body.Items = append(body.Items, struct {
-				ID holdshort.RequestID `json:"id"`
-				api.Choice
-			}{req.ID, choice(d)})
-		}
-		if len(in) > 0 {
-			l.bulkOnce(ctx, in, visit{method: http.MethodPost, path: "/v1/requests/decisions", secret: l.public.keys[actor.ID], key: crand.Text(), body: body})
-		}
-	}
-}
-
-func (l *load) bulkOnce(ctx context.Context, in []engine.DecideInput, v visit) {
-	a, _, err := l.public.door.until(ctx, v)
-	if err != nil {
-		return
-	}
-	results, err := read[api.Results](a)
-	if err != nil || len(results.Items) != len(in) {
-		l.ledger.refusal("decide many", a)
-		return
-	}
-	for i, item := range results.Items {
-		one := answered{Status: item.Status}
-		if item.Problem != nil {
-			if one.Code, one.Message = item.Problem.Code, item.Problem.Detail; passing[one.Code] {
-				continue // nobody knows what became of this one
-			}
-			if item.Problem.Request != nil {
-				one.Request = &item.Problem.Request.Request
-			}
-			one.Decision = standing(item.Problem.Decision)
-		} else if item.Request != nil {
-			one.Request, one.Decision, one.Votes = &item.Request.Request, standing(item.Request.Decision), votes(item.Request.Votes)
-			one.Replayed = one.Decision != nil && one.Decision.Message != in[i].Message // a replayed vote does not say so in the header
-		}
-		l.ledger.decided(in[i].Request, in[i].Actor.ID, in[i].Message, one)
 	}
 }

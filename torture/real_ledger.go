@@ -2,6 +2,7 @@ package torture
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -178,10 +179,16 @@ func sameJSON(a, b any) bool {
 	return err == nil && other == nil && string(x) == string(y)
 }
 
+// statusOf is how HTTP says the same as a code.
+var statusOf = map[holdshort.Code]int{"": 200, holdshort.Closed: 409, holdshort.AlreadyVoted: 409, holdshort.FingerprintMismatch: 409, holdshort.Expired: 410, holdshort.DoesNotFit: 422}
+
 // decided takes the answer to a decision with a token.
 func (l *ledger) decided(id holdshort.RequestID, actor, token string, a answered) {
 	if a.Replayed {
 		l.add(&l.replayed)
+	}
+	if want, ok := statusOf[a.Code]; ok && a.Status != 0 && a.Status != want {
+		l.surprise(answered{Code: a.Code, Message: fmt.Sprintf("with status %d", a.Status)})
 	}
 	switch a.Code {
 	case "":

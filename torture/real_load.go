@@ -21,6 +21,8 @@ type load struct {
 	seed   uint64
 	http   bool // clients speak the public API
 	public public
+	crowd  int    // most people who join those who decide the same request at the same moment
+	guest  *guest // on a server that is not ours; else nil
 
 	mu     sync.Mutex
 	parked []holdshort.RunID // left waiting for a later client
@@ -36,6 +38,20 @@ var (
 
 func reviewer(n int) holdshort.Actor {
 	return holdshort.Actor{ID: "ana" + strconv.Itoa(n), Kind: holdshort.Person, Roles: []string{policy.Reviewer}, Assurance: holdshort.AssuranceLogin}
+}
+
+// reviewer is one of those who decide.
+func (l *load) reviewer(n int) holdshort.Actor {
+	a := reviewer(n)
+	if l.guest != nil {
+		a.ID = l.guest.name + "-" + a.ID
+	}
+	return a
+}
+
+// ours reports whether a request is of this torture.
+func (l *load) ours(req holdshort.Request) bool {
+	return l.guest == nil || l.guest.raisers[req.Requester.RaisedBy]
 }
 
 // run lets clients work until ctx ends.
@@ -59,12 +75,19 @@ func (l *load) run(ctx context.Context, clients int) {
 		wg.Go(func() { l.chat(ctx, rand.New(rand.NewPCG(l.seed, uint64(n)+1_000)), n) })
 	}
 	if l.http {
-		for n := range max(2, clients/4) {
-			wg.Go(func() { l.gate(ctx, rand.New(rand.NewPCG(l.seed, uint64(n)+2_000)), n) })
-		}
-		wg.Go(func() { l.clerk(ctx, rand.New(rand.NewPCG(l.seed, 3_000))) })
-		wg.Go(func() { l.bulk(ctx, rand.New(rand.NewPCG(l.seed, 4_000))) })
+		wg.Go(func() { l.gates(ctx, max(2, clients/4)) })
 	}
+	wg.Wait()
+}
+
+// gates lets agents outside work until ctx ends, with those who look after them.
+func (l *load) gates(ctx context.Context, agents int) {
+	var wg sync.WaitGroup
+	for n := range agents {
+		wg.Go(func() { l.gate(ctx, rand.New(rand.NewPCG(l.seed, uint64(n)+2_000)), n) })
+	}
+	wg.Go(func() { l.clerk(ctx, rand.New(rand.NewPCG(l.seed, 3_000))) })
+	wg.Go(func() { l.bulk(ctx, rand.New(rand.NewPCG(l.seed, 4_000))) })
 	wg.Wait()
 }
 

@@ -39,12 +39,14 @@ type RealReport struct {
 	Overdue    int                    `json:"overdue"`  // calls that arrived after their deadline
 	Fenced     int                    `json:"fenced"`   // calls that arrived after somebody was told that they did not happen
 	Events     int64                  `json:"events"`
-	HTTP       bool                   `json:"http,omitempty"`     // clients spoke the public API
-	Raised     int                    `json:"raised,omitempty"`   // requests of agents outside
-	Claimed    int                    `json:"claimed,omitempty"`  // of them
-	Replayed   int                    `json:"replayed,omitempty"` // calls that were answered as made before under their key
-	Streams    int                    `json:"streams,omitempty"`  // connections of the one who watched the events
-	Streamed   int                    `json:"streamed,omitempty"` // events that reached them
+	URL        string                 `json:"url,omitempty"`  // of a server that is not ours
+	HTTP       bool                   `json:"http,omitempty"` // clients spoke the public API
+	Expired    int                    `json:"expired"`
+	Raised     int                    `json:"raised"`         // requests of agents outside
+	Claimed    int                    `json:"claimed"`        // of them
+	Replayed   int                    `json:"replayed"`       // calls that were answered as made before under their key
+	Streams    int                    `json:"streams"`        // connections of the one who watched the events
+	Streamed   int                    `json:"streamed"`       // events that reached them
 	Surprises  map[holdshort.Code]int `json:"surprises,omitempty"`
 	Violations map[Promise]int        `json:"violations_by_promise"`
 	Faults     []string               `json:"faults,omitempty"`
@@ -74,6 +76,9 @@ func (r RealReport) WriteJSON(w io.Writer) error {
 
 // WriteTable prints it for people.
 func (r RealReport) WriteTable(w io.Writer) error {
+	if r.URL != "" {
+		return r.writeOutside(w)
+	}
 	fmt.Fprintf(w, "%s (%s), %d worker processes, %d clients, %s, seed %d; settled in %s\n\n", r.Store, r.Server, r.Workers, r.Clients, r.Duration.Round(time.Second), r.Seed,
 		r.Settled.Round(time.Millisecond))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -86,27 +91,54 @@ func (r RealReport) WriteTable(w io.Writer) error {
 	if r.HTTP {
 		fmt.Fprintf(w, "over HTTP: %d requests raised from outside, %d claimed, %d calls replayed, %d events on %d connections\n\n", r.Raised, r.Claimed, r.Replayed, r.Streamed, r.Streams)
 	}
-	t = tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "promise\t\tviolations")
-	for _, p := range Promises {
-		count := fmt.Sprint(r.Violations[p])
-		if slices.Contains(notMeasured, p) {
-			count = "see bench"
-		}
-		fmt.Fprintf(t, "%s\t%s\t%s\n", p, promiseTexts[p], count)
-	}
-	if err := t.Flush(); err != nil {
+	if err := r.writePromises(w, notMeasured, "see bench"); err != nil {
 		return err
 	}
 	if r.Released+r.Overdue+r.Fenced > 0 {
 		fmt.Fprintf(w, "\n%d runs were let go on after five cuts; %d calls came after their deadline, %d of an attempt that was settled\n", r.Released, r.Overdue, r.Fenced)
 	}
-	if len(r.Faults) > 0 {
-		fmt.Fprintf(w, "\n%s\n", strings.Join(r.Faults, "\n"))
-	}
+	r.writeFaults(w)
 	var err error
 	if r.Kept != "" {
 		_, err = fmt.Fprintf(w, "\nstore and logs are kept in %s\n", r.Kept)
 	}
 	return err
+}
+
+func (r RealReport) writePromises(w io.Writer, missing []Promise, why string) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "promise\t\tviolations")
+	for _, p := range Promises {
+		count := fmt.Sprint(r.Violations[p])
+		if slices.Contains(missing, p) {
+			count = why
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\n", p, promiseTexts[p], count)
+	}
+	return t.Flush()
+}
+
+func (r RealReport) writeFaults(w io.Writer) {
+	if len(r.Faults) > 0 {
+		fmt.Fprintf(w, "\n%s\n", strings.Join(r.Faults, "\n"))
+	}
+}
+
+// notSeen are the promises of which nothing can be seen at the gate.
+var notSeen = []Promise{WaitingFree, NotRepeated}
+
+// writeOutside prints the report of a server that is not ours.
+func (r RealReport) writeOutside(w io.Writer) error {
+	fmt.Fprintf(w, "%s, %d agents, %d deciders, %s, seed %d; settled in %s\n\n", r.URL, r.Clients, deciders, r.Duration.Round(time.Second), r.Seed, r.Settled.Round(time.Millisecond))
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "raised\tpauses\tdecisions\texpired\tvotes\tconflicts\trefused\treplayed\tclaimed\tcalls\teffects\tunknown\tevents\tconnections\t")
+	fmt.Fprintf(t, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n\n", r.Raised, r.Pauses, r.Decisions, r.Expired, r.Votes, r.Conflicts, r.Refused, r.Replayed, r.Claimed, r.Calls, r.Effects, r.Unknown, r.Streamed, r.Streams)
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if err := r.writePromises(w, notSeen, "not seen from outside"); err != nil {
+		return err
+	}
+	r.writeFaults(w)
+	return nil
 }

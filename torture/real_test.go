@@ -1,8 +1,11 @@
 package torture_test
 
 import (
+	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -11,12 +14,35 @@ import (
 	"github.com/holdshort/holdshort/torture"
 )
 
-// binary builds the command: what is killed is what people run.
+// built is the command, once for all tests: what is killed is what people run.
+var built = sync.OnceValues(func() (string, error) {
+	folder, err := os.MkdirTemp("", "holdshort-test-*")
+	if err != nil {
+		return "", err
+	}
+	builtIn = folder
+	path := filepath.Join(folder, "holdshort")
+	if out, err := exec.Command("go", "build", "-o", path, "../cmd/holdshort").CombinedOutput(); err != nil {
+		return path, fmt.Errorf("build the command: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+var builtIn string
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if builtIn != "" {
+		os.RemoveAll(builtIn)
+	}
+	os.Exit(code)
+}
+
 func binary(t *testing.T) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "holdshort")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", path, "../cmd/holdshort").CombinedOutput(); err != nil {
-		t.Fatalf("build the command: %v\n%s", err, out)
+	path, err := built()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return path
 }
@@ -41,6 +67,43 @@ func TestReal(t *testing.T) {
 		o.Store = testpg.URL(t)
 		prove(t, o)
 	})
+}
+
+// TestRealHTTP does the same, and everything that clients do goes through the public API.
+func TestRealHTTP(t *testing.T) {
+	self := binary(t)
+	o := torture.RealOptions{HTTP: true, Duration: 5 * time.Second, Clients: 16, Seed: earlyKills, Worker: []string{self, "torture-worker"}, Counter: []string{self, "torture-counter"}}
+	if testing.Short() {
+		o.Duration = 3 * time.Second
+	}
+	t.Run("sqlite", func(t *testing.T) {
+		o := o
+		o.Store = "sqlite:" + filepath.Join(t.TempDir(), "torture.db")
+		proveHTTP(t, o)
+	})
+	t.Run("postgres", func(t *testing.T) {
+		o := o
+		o.Store = testpg.URL(t)
+		proveHTTP(t, o)
+	})
+}
+
+func proveHTTP(t *testing.T, o torture.RealOptions) {
+	t.Helper()
+	report, err := torture.Real(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text shown
+	if err := report.WriteTable(&text); err != nil {
+		t.Fatal(err)
+	}
+	switch {
+	case report.Broken() || len(report.Surprises) > 0:
+		t.Errorf("a promise was broken, or somebody was answered what nobody expects:\n%s", text)
+	case report.Kills == 0 || report.Runs < 5 || report.Pauses < 5 || report.Decisions < 5 || report.Inbound == 0 || report.Raised == 0 || report.Streamed == 0:
+		t.Errorf("too little happened to prove anything:\n%s", text)
+	}
 }
 
 func prove(t *testing.T, o torture.RealOptions) {

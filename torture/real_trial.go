@@ -26,7 +26,7 @@ type trial struct {
 }
 
 func (t *trial) run(ctx context.Context, out RealReport) (RealReport, error) {
-	l := &load{hands: t.hands, http: t.HTTP, public: t.public, ledger: newLedger(t.report), world: t.world, seed: t.Seed}
+	l := &load{hands: t.hands, http: t.HTTP, public: t.public, crowd: 12, ledger: newLedger(t.report), world: t.world, seed: t.Seed}
 	k := newKiller(t.fleet, t.Seed, func(err error) { t.report.Violate(Progress, "%v", err) })
 	began := time.Now()
 	t.Progress(fmt.Sprintf("killing for %s, seed %d", t.Duration, t.Seed))

@@ -8,9 +8,11 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/api"
 	"github.com/holdshort/holdshort/engine"
 )
@@ -19,13 +21,19 @@ import (
 // position that it saw: nothing may be missing, nothing come twice.
 type watcher struct {
 	door
-	secret string
-	report *Report
+	secret  string
+	report  *Report
+	fromNow bool // not from the first event on
+
+	mu     sync.Mutex
+	events map[holdshort.RequestID]map[string]int // by type; nil: positions are noted instead
+	count  atomic.Int64
 
 	positions []int64
 	ids       []string
 	last      int64
-	seen      atomic.Int64 // last, for others
+	joined    bool
+	seen      atomic.Int64 // last and one, for others
 	streams   int
 }
 
@@ -47,12 +55,12 @@ func (w *watcher) stream(ctx context.Context) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address+"/v1/events?after=0", nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address+w.path(), nil)
 	if err != nil {
 		return
 	}
 	r.Header.Set("Authorization", "Bearer "+w.secret)
-	if w.last > 0 {
+	if w.last > 0 || w.joined {
 		r.Header.Set("Last-Event-ID", strconv.FormatInt(w.last, 10))
 	}
 	quiet := time.AfterFunc(silence, cancel)
@@ -103,8 +111,12 @@ func (w *watcher) take(id, event, data string) {
 	case err != nil:
 		w.report.Violate(Audited, "the event stream gave %s the id %q", event, id)
 		return
+	case event == "connected" && w.fromNow && !w.joined:
+		w.last, w.joined = position, true
+		w.seen.Store(position + 1)
+		return
 	case event == "connected":
-		if position != w.last {
+		if w.joined = true; position != w.last {
 			w.report.Violate(Audited, "the event stream goes on behind %d, where %d was seen last", position, w.last)
 		}
 		return
@@ -121,12 +133,36 @@ func (w *watcher) take(id, event, data string) {
 		return
 	}
 	w.last = position
-	w.seen.Store(position)
-	w.positions, w.ids = append(w.positions, position), append(w.ids, string(e.ID))
+	w.seen.Store(position + 1)
+	w.count.Add(1)
+	if w.events == nil {
+		w.positions, w.ids = append(w.positions, position), append(w.ids, string(e.ID))
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.events[e.Request] == nil {
+		w.events[e.Request] = map[string]int{}
+	}
+	w.events[e.Request][e.Type]++
 }
 
-// at is the position up to which everything was seen.
-func (w *watcher) at() int64 { return w.seen.Load() }
+func (w *watcher) path() string {
+	if w.fromNow {
+		return "/v1/events"
+	}
+	return "/v1/events?after=0"
+}
+
+// of counts events of a request.
+func (w *watcher) of(id holdshort.RequestID, event string) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.events[id][event]
+}
+
+// at is the position up to which everything was seen, -1 before the first stream.
+func (w *watcher) at() int64 { return w.seen.Load() - 1 }
 
 // checkStream: what was streamed is what is stored, every position once and in order, up to where the stream was when the workers stopped.
 func (x *examiner) checkStream(positions []int64, ids []string) {

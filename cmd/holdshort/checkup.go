@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/config"
 	"github.com/holdshort/holdshort/store"
 )
 
@@ -38,6 +40,40 @@ func worst(checks []check) status {
 // examine looks at the store from outside to inside and stops where it can get no further: that too is a finding. Its error is of the
 // command line or an interrupt.
 func (c *doctorCommand) examine(ctx context.Context, l location) ([]check, *store.Health, error) {
+	found, h, err := c.examineStore(ctx, l)
+	if err != nil {
+		return nil, nil, err
+	}
+	return append(found, c.configChecks()...), h, nil
+}
+
+// configChecks looks at the configuration that serve would read here.
+func (c *doctorCommand) configChecks() []check {
+	file := c.Config
+	if file == "" {
+		if _, err := os.Stat(defaultConfig); err != nil {
+			return nil
+		}
+		file = defaultConfig
+	}
+	read, err := config.Read(file)
+	var checks []check
+	for _, f := range config.FaultsOf(err) {
+		checks = append(checks, check{"config", statusFail, f.Error(), f.Hint})
+	}
+	switch unbuilt := read.Unbuilt(); {
+	case len(checks) > 0:
+		return checks
+	case err != nil:
+		f := explain(err)
+		return []check{{"config", statusFail, f.Message, f.Hint}}
+	case len(unbuilt) > 0:
+		return []check{{"config", statusWarn, file + " has parts that this build does not run: " + strings.Join(unbuilt, ", "), "serve refuses it without --leave-out " + strings.Join(unbuilt, ",")}}
+	}
+	return []check{{"config", statusOK, file + " is right", ""}}
+}
+
+func (c *doctorCommand) examineStore(ctx context.Context, l location) ([]check, *store.Health, error) {
 	schema, err := l.schema(ctx)
 	if err != nil {
 		return ill(ctx, "store", err)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/holdshort/holdshort/demo"
@@ -65,7 +66,7 @@ func (c *demoCommand) Run(ctx context.Context, out *console) (err error) {
 		return err
 	}
 	var local profile
-	defer func() { local.remove() }()
+	defer func() { local.forget(c.Data == "") }()
 	return s.run(ctx, func() (err error) {
 		if c.Child {
 			return c.handOver(ctx, out, s)
@@ -74,7 +75,7 @@ func (c *demoCommand) Run(ctx context.Context, out *console) (err error) {
 		if local, err = s.welcome(ctx, out, demo.Tenant, demo.Visitor()); err != nil {
 			return err
 		}
-		out.printf("\nTry in another terminal:\n    holdshort inbox\n    holdshort runs\nCtrl-C closes it")
+		out.printf("\nTry in another terminal:\n    %s inbox\n    %s runs\nCtrl-C closes it", calledAs(), calledAs())
 		if c.Data == "" {
 			out.printf(" and removes everything")
 		}
@@ -134,4 +135,13 @@ func (c *demoCommand) handOver(ctx context.Context, out *console, s *serving) er
 		return err
 	}
 	return json.NewEncoder(out).Encode(handover{s.url(), token, link})
+}
+
+// calledAs is how people call this program: somebody who came by go run has none of its name.
+func calledAs() string {
+	self, err := os.Executable()
+	if err == nil && strings.Contains(self, string(filepath.Separator)+"go-build") {
+		return "go run ./cmd/holdshort"
+	}
+	return "holdshort"
 }

@@ -17,6 +17,7 @@ type doctorCommand struct {
 	AcceptRestore bool   `help:"End the quarantine of a store that was restored from a backup: from here on it is what it is. Stop the server first."`
 	By            string `placeholder:"NAME" help:"Who accepts the restore; goes into the audit log as cli:NAME. Default: the user of this machine."`
 	CheckFile     bool   `help:"Also read the whole SQLite file and look for damage. It takes as long as the file is large."`
+	Config        string `placeholder:"FILE" env:"HOLDSHORT_CONFIG" help:"Also check this configuration. Default: holdshort.yaml, if it is there."`
 	Pending       bool   `help:"Also say which open requests this build, its flows and its rules could not carry on."`
 	Tenant        string `default:"default" help:"With --pending: whose requests."`
 	storeFlags

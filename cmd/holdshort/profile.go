@@ -70,11 +70,16 @@ func (p profile) write() (file string, err error) {
 	return file, nil
 }
 
-// remove takes the profile away if it is still ours.
-func (p profile) remove() {
+// forget takes the server out of the profile, if it is still ours. The key stays for the next start on the same store, unless that is gone too.
+func (p profile) forget(key bool) {
 	now, err := readProfile()
-	if err != nil || now != p {
+	if err != nil || now != p || p == (profile{}) {
 		return
+	}
+	if !key {
+		if _, err := (profile{Token: p.Token}).write(); err == nil {
+			return
+		}
 	}
 	if file, err := profileFile(); err == nil {
 		os.Remove(file)

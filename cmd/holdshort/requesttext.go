@@ -18,24 +18,6 @@ func describe(req client.Request, now time.Time) []string {
 		lines = append(lines, strings.Split(fmt.Sprintf(format, args...), "\n")...)
 	}
 	add("%s", visible(req.Question))
-	add("")
-	for _, row := range facts(req, now) {
-		if row[1] != "" {
-			add("%-12s %s", row[0], oneLine(row[1]))
-		}
-	}
-	for i, o := range req.Options {
-		if i == 0 {
-			add("")
-			add("options")
-		}
-		add("  %d. %s  (%s)", i+1, oneLine(o.Label), oneLine(o.ID))
-	}
-	if len(req.Schema) > 0 {
-		add("")
-		add("answer as JSON of this form")
-		add("%s", visibleJSON(req.Schema))
-	}
 	for i, a := range req.Actions {
 		add("")
 		need := ""
@@ -50,6 +32,20 @@ func describe(req client.Request, now time.Time) []string {
 		if len(a.Redacted) > 0 {
 			add("redacted: %s", oneLine(strings.Join(a.Redacted, ", ")))
 		}
+	}
+	if req.ExpectedInput != holdshort.YesNo { // yes and no need no list
+		for i, o := range req.Options {
+			if i == 0 {
+				add("")
+				add("options")
+			}
+			add("  %d. %s  (%s)", i+1, oneLine(o.Label), oneLine(o.ID))
+		}
+	}
+	if len(req.Schema) > 0 {
+		add("")
+		add("answer as JSON of this form")
+		add("%s", visibleJSON(req.Schema))
 	}
 	if len(req.Context) > 0 {
 		add("")
@@ -70,6 +66,12 @@ func describe(req client.Request, now time.Time) []string {
 	}
 	for _, op := range req.Operations {
 		add("operation %s: %s", oneLine(op.ID), op.Status)
+	}
+	add("")
+	for _, row := range facts(req, now) {
+		if row[1] != "" {
+			add("%-12s %s", row[0], oneLine(row[1]))
+		}
 	}
 	return lines
 }

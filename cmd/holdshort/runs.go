@@ -100,9 +100,11 @@ func table(out *console, head []string, n int, row func(int) []string) error {
 	for i := range n {
 		cells := row(i)
 		for j := range cells {
-			cells[j] = oneLine(cells[j])
+			if cells[j] = oneLine(cells[j]); cells[j] == "" {
+				cells[j] = "-"
+			}
 		}
-		fmt.Fprintln(w, strings.TrimRight(strings.Join(cells, "\t"), "\t "))
+		fmt.Fprintln(w, strings.Join(cells, "\t"))
 	}
 	return w.Flush()
 }

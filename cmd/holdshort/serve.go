@@ -13,10 +13,12 @@ import (
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/api"
+	"github.com/holdshort/holdshort/channel/webhook"
 	"github.com/holdshort/holdshort/config"
 	"github.com/holdshort/holdshort/engine"
 	"github.com/holdshort/holdshort/identity"
 	"github.com/holdshort/holdshort/policy"
+	"github.com/holdshort/holdshort/store"
 	"github.com/holdshort/holdshort/telemetry"
 )
 
@@ -96,24 +98,29 @@ func (c *serveCommand) Run(ctx context.Context, out *console) error {
 	if known.AdminKey != "" {
 		out.secrets = append(out.secrets, known.AdminKey)
 	}
-	if err := identity.RequireAuth(read.Server.Addr, known); err != nil { // before anything is opened or made
+	if err := c.admit(ctx, l, read.Server.Addr, &known); err != nil { // before anything is made
 		return err
 	}
-	store, err := c.open(ctx, l, access{Write: true, Migrate: true, Logger: log})
+	networks, err := read.Server.Outgoing.Prefixes()
 	if err != nil {
 		return err
 	}
-	s, err := newServing(ctx, servingOptions{Addr: read.Server.Addr, Store: store, Engine: engine.Config{Policy: policy.AskAlways}, Identity: known, Log: log, Shutdown: time.Duration(read.Server.Shutdown),
-		API: api.Options{PublicURL: read.Server.PublicURL, BodyLimit: int64(read.Server.MaxBody), Rate: read.Server.Rate.PerSecond, Burst: read.Server.Rate.Burst}})
+	opened, err := c.open(ctx, l, access{Write: true, Migrate: true, Logger: log})
+	if err != nil {
+		return err
+	}
+	s, err := newServing(ctx, servingOptions{Addr: read.Server.Addr, Store: opened, Engine: engine.Config{Policy: policy.AskAlways}, Identity: known, Log: log, Shutdown: time.Duration(read.Server.Shutdown),
+		Webhooks: webhook.Options{AllowHTTP: read.Server.Outgoing.HTTP, AllowPrivate: read.Server.Outgoing.Private, AllowNetworks: networks},
+		API:      api.Options{PublicURL: read.Server.PublicURL, BodyLimit: int64(read.Server.MaxBody), Rate: read.Server.Rate.PerSecond, Burst: read.Server.Rate.Burst}})
 	if err != nil {
 		return err
 	}
 	for _, section := range read.Unbuilt() {
 		log.Warn("left out", "section", section)
 	}
-	s.recovered(ctx)
+	s.recovered()
 	var local profile
-	defer func() { local.remove() }()
+	defer func() { local.forget(false) }()
 	return s.run(ctx, func() (err error) {
 		if err := registerWebhooks(ctx, s.engine, tenantOf(read), read.Webhooks, log); err != nil {
 			return err
@@ -125,6 +132,31 @@ func (c *serveCommand) Run(ctx context.Context, out *console) error {
 		}
 		return err
 	})
+}
+
+// admit refuses an address that others can reach when nobody could be told from anybody else. A store that has keys already knows somebody.
+func (c *serveCommand) admit(ctx context.Context, l location, addr string, known *identity.Config) error {
+	refused := identity.RequireAuth(addr, *known)
+	if refused == nil || known.Open {
+		return refused
+	}
+	if schema, err := l.schema(ctx); err != nil || len(schema.Applied) == 0 || len(schema.Pending) > 0 {
+		return refused
+	}
+	s, err := c.open(ctx, l, access{})
+	if err != nil {
+		return refused
+	}
+	defer s.Close()
+	err = s.View(ctx, known.Tenant, func(tx store.ReadTx) error {
+		keys, err := tx.Keys()
+		known.Keys = slices.ContainsFunc(keys, func(k holdshort.Key) bool { return k.Live(tx.Now()) })
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return identity.RequireAuth(addr, *known)
 }
 
 // welcome makes the server easy to reach for whoever started it here: a login link, and a profile for the other commands.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/api"
+	"github.com/holdshort/holdshort/channel/webhook"
 	"github.com/holdshort/holdshort/engine"
 	"github.com/holdshort/holdshort/identity"
 	"github.com/holdshort/holdshort/telemetry"
@@ -39,6 +40,7 @@ type servingOptions struct {
 	Engine   engine.Config
 	Identity identity.Config
 	API      api.Options
+	Webhooks webhook.Options
 	Shutdown time.Duration // default: 10 seconds
 	Log      *slog.Logger
 }
@@ -50,7 +52,7 @@ func newServing(ctx context.Context, o servingOptions) (s *serving, err error) {
 			err = errors.Join(err, o.Store.Close())
 		}
 	}()
-	if err := identity.RequireAuth(o.Addr, o.Identity); err != nil {
+	if err := identity.RequireAuth(o.Addr, o.Identity); err != nil { // whoever calls this, it holds
 		return nil, err
 	}
 	s = &serving{store: o.Store, log: o.Log, patience: cmp.Or(o.Shutdown, 10*time.Second)}
@@ -62,6 +64,7 @@ func newServing(ctx context.Context, o servingOptions) (s *serving, err error) {
 	s.flush = flush
 	metrics := telemetry.NewMetrics()
 	observer := telemetry.NewObserver(metrics, traces)
+	o.Engine.Senders = map[string]engine.Sender{engine.WebhookChannel: webhook.New(o.Webhooks)}
 	o.Engine.Observer, o.Engine.Logger, o.Engine.Drain = observer, o.Log, cmp.Or(o.Engine.Drain, s.patience)
 	if s.engine, err = engine.New(o.Store, o.Engine); err != nil {
 		return nil, err
@@ -154,14 +157,8 @@ func (s *serving) run(ctx context.Context, up func() error) (err error) {
 	return err
 }
 
-// recovered logs what this process found: what waits keeps waiting, what ran goes on.
-func (s *serving) recovered(ctx context.Context) {
-	h, err := s.store.System().Health(ctx)
-	if err != nil {
-		s.log.Warn("cannot say what waits", "error", err)
-		return
-	}
-	s.log.Info("taken up where it was left", "waiting_runs", h.Waiting, "open_requests", h.Open, "held_runs", h.Held, "unfinished_runs", h.StaleRuns, "overdue_timers", h.Overdue, "position", h.Position)
+// recovered says what stands in the way. What waits and what goes on, the engine says itself.
+func (s *serving) recovered() {
 	if q := s.store.Quarantine(); q != "" {
 		s.log.Error("the store is quarantined: nothing runs", "reason", q, "hint", "look at it with holdshort doctor, then holdshort doctor --accept-restore")
 	}

@@ -116,8 +116,8 @@ func (c *demoCommand) tell(ctx context.Context, out *console, dir string) error 
 	out.printf("\nThe desk stays open at %s\nlog in, once: %s\n", m.last.URL, m.last.Link)
 	local := profile{URL: m.last.URL, Token: m.last.Token}
 	if _, err := local.write(); err == nil {
-		defer local.remove()
-		out.printf("Try in another terminal: holdshort inbox. Ctrl-C closes it.\n")
+		defer local.forget(c.Data == "")
+		out.printf("Try in another terminal: %s inbox. Ctrl-C closes it.\n", calledAs())
 	}
 	ended := make(chan error, 1)
 	child := m.running

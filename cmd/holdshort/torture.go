@@ -13,7 +13,9 @@ type tortureCommand struct {
 	Store    string        `placeholder:"URL" help:"An empty store: sqlite:PATH or postgres://… Default: a temporary SQLite file."`
 	Duration time.Duration `default:"1m" help:"How long processes are killed."`
 	Workers  int           `placeholder:"N" help:"Processes that run the engine. Default: 3 on PostgreSQL; SQLite has one."`
-	Clients  int           `placeholder:"N" help:"Clients that start runs and decide. Default: 32."`
+	Clients  int           `placeholder:"N" help:"Clients that start runs and decide; with --url agents that raise. Default: 32; with --url 16."`
+	URL      string        `placeholder:"URL" help:"Torture a server that runs, through its gate, and nothing else of it. Needs HOLDSHORT_TOKEN: an administrator's key."`
+	Token    string        `env:"HOLDSHORT_TOKEN" hidden:""`
 	HTTP     bool          `help:"Let every client speak the public HTTP API, with agents outside at the gate."`
 	Seed     uint64        `help:"Seed of the moments of killing, as a report gives it. Default: a new one."`
 	jsonFlag
@@ -24,10 +26,14 @@ func (tortureCommand) Help() string {
 
 It refuses a store that is not empty, and it fills the one it gets.
 
+With --http everything that clients do goes through the public API of the workers. With --url it is a server that runs: agents raise, claim and report, a hundred people decide at once, and what can be seen from outside is compared. It may be killed and started again meanwhile. Keys are made for all of them and revoked in the end; the requests stay in its audit log.
+
 Examples:
 
     holdshort torture
-    holdshort torture --duration 10m --store postgres://holdshort@localhost/empty --workers 3`
+    holdshort torture --duration 10m --store postgres://holdshort@localhost/empty --workers 3
+    holdshort torture --http
+    HOLDSHORT_TOKEN=… holdshort torture --url http://127.0.0.1:8080 --duration 30s`
 }
 
 // Grace: the children die at once, their files take a moment.
@@ -39,6 +45,9 @@ func (c *tortureCommand) Run(ctx context.Context, out *console) error {
 		return &usageError{Message: "--duration: it must be longer than nothing", Hint: "write 30s, 1m or 10m"}
 	case c.Workers < 0 || c.Clients < 0:
 		return &usageError{Message: "--workers and --clients: less than one is none", Hint: "leave them out for the defaults"}
+	}
+	if c.URL != "" {
+		return c.outside(ctx, out)
 	}
 	o := torture.RealOptions{Store: c.Store, Duration: c.Duration, Workers: c.Workers, Clients: c.Clients, HTTP: c.HTTP, Seed: c.Seed, Progress: progress(out)}
 	if c.Store != "" {
@@ -59,6 +68,25 @@ func (c *tortureCommand) Run(ctx context.Context, out *console) error {
 	if err != nil {
 		return err
 	}
+	return c.tell(out, report)
+}
+
+// outside tortures a server that is not ours.
+func (c *tortureCommand) outside(ctx context.Context, out *console) error {
+	if c.Store != "" || c.Workers != 0 || c.HTTP {
+		return &usageError{Message: "--url: a server that runs has its own store and processes", Hint: "leave --store, --workers and --http out"}
+	}
+	if c.Token != "" {
+		out.secrets = append(out.secrets, c.Token)
+	}
+	report, err := torture.Outside(ctx, torture.OutsideOptions{URL: c.URL, Token: c.Token, Duration: c.Duration, Agents: c.Clients, Seed: c.Seed, Progress: progress(out)})
+	if err != nil {
+		return err
+	}
+	return c.tell(out, report)
+}
+
+func (c *tortureCommand) tell(out *console, report torture.RealReport) (err error) {
 	if c.JSON {
 		err = report.WriteJSON(out)
 	} else {

@@ -13,12 +13,16 @@ import (
 	"testing"
 )
 
+// binaries is the folder of the binary once somebody needed it.
+var binaries string
+
 // built is the binary, made once.
 var built = sync.OnceValues(func() (dir string, err error) {
 	dir, err = os.MkdirTemp("", "holdshort-readme-")
 	if err != nil {
 		return dir, err
 	}
+	binaries = dir
 	cmd := exec.Command("go", "build", "-o", filepath.Join(dir, "holdshort"), "./cmd/holdshort")
 	cmd.Dir = root
 	if said, err := cmd.CombinedOutput(); err != nil {
@@ -39,8 +43,8 @@ func TestMain(m *testing.M) {
 		os.Exit(curl(os.Args[1:]))
 	}
 	code := m.Run()
-	if dir, err := built(); err == nil {
-		os.RemoveAll(dir)
+	if binaries != "" {
+		os.RemoveAll(binaries)
 	}
 	os.Exit(code)
 }
