@@ -42,11 +42,11 @@ type RealReport struct {
 	URL        string                 `json:"url,omitempty"`  // of a server that is not ours
 	HTTP       bool                   `json:"http,omitempty"` // clients spoke the public API
 	Expired    int                    `json:"expired"`
-	Raised     int                    `json:"raised"`         // requests of agents outside
-	Claimed    int                    `json:"claimed"`        // of them
-	Replayed   int                    `json:"replayed"`       // calls that were answered as made before under their key
-	Streams    int                    `json:"streams"`        // connections of the one who watched the events
-	Streamed   int                    `json:"streamed"`       // events that reached them
+	Raised     int                    `json:"raised"`   // requests of agents outside
+	Claimed    int                    `json:"claimed"`  // of them
+	Replayed   int                    `json:"replayed"` // calls that were answered as made before under their key
+	Streams    int                    `json:"streams"`  // connections of the one who watched the events
+	Streamed   int                    `json:"streamed"` // events that reached them
 	Surprises  map[holdshort.Code]int `json:"surprises,omitempty"`
 	Violations map[Promise]int        `json:"violations_by_promise"`
 	Faults     []string               `json:"faults,omitempty"`

@@ -65,7 +65,7 @@ var Layers = []Layer{
 
 	// For programs around it, and the proof
 	{Dir: "client", Imports: []string{"."}, Tests: append([]string{"api", "engine", "flow", "identity", "policy", "store/sqlite", "tool"}, bed...)},
-	{Dir: "examples/gate", Tests: append([]string{"api", "client", "engine", "flow", "identity", "policy", "store/sqlite", "tool"}, bed...)},
+	{Dir: "examples/gate", Tests: append([]string{".", "api", "client", "engine", "flow", "identity", "policy", "store/sqlite", "tool"}, bed...)},
 	{Dir: "examples/*", Imports: []string{".", "client"}, Tests: append([]string{"api", "engine", "flow", "identity", "policy", "store/sqlite", "tool"}, bed...)},
 	{Dir: "examples/gate/*", Imports: []string{"."}},
 	{Dir: "holdshorttest", Imports: []string{".", "reply", "engine", "flow", "flow/flowcheck", "policy", "agent", "chat", "model", "tool", "store", "store/sqlite"}},
