@@ -154,3 +154,40 @@ func TestPicture(t *testing.T) {
 		}
 	}
 }
+
+var (
+	metricMade = regexp.MustCompile(`(?:counter|gauge|histogram)\("(holdshort_[a-z_]+)"|# TYPE (holdshort_[a-z_]+) `)
+	metricTold = regexp.MustCompile("(?m)^\\| `(holdshort_[a-z_]+)` ")
+)
+
+// TestMetricsAreListed: the page has every metric of the source, and no other.
+func TestMetricsAreListed(t *testing.T) {
+	source, err := os.ReadFile(root + "/telemetry/metrics.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(root + "/docs/observability.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, told := map[string]bool{}, map[string]bool{}
+	for _, match := range metricMade.FindAllSubmatch(source, -1) {
+		made[string(match[1])+string(match[2])] = true
+	}
+	for _, match := range metricTold.FindAllSubmatch(text, -1) {
+		told[string(match[1])] = true
+	}
+	for name := range made {
+		if !told[name] {
+			t.Errorf("%s is on no page", name)
+		}
+	}
+	for name := range told {
+		if !made[name] {
+			t.Errorf("%s is on the page, and nobody makes it", name)
+		}
+	}
+	if len(made) < 10 {
+		t.Errorf("%d metrics: the pattern no longer finds them", len(made))
+	}
+}
