@@ -147,7 +147,7 @@ func (n *node) Update(ctx context.Context, tenant holdshort.TenantID, fn func(st
 		var seen *transaction
 		err := n.Store.Update(ctx, tenant, func(tx store.Tx) error {
 			seen = &transaction{} // it may run twice
-			return fn(&watched{tx, seen})
+			return fn(n.watch(tx, seen))
 		}, rows...)
 		if err == nil {
 			n.witness.committed(seen)
@@ -155,6 +155,14 @@ func (n *node) Update(ctx context.Context, tenant holdshort.TenantID, fn func(st
 		}
 		return err
 	})
+}
+
+// watch notes what a transaction of the pass's own tenant writes.
+func (n *node) watch(tx store.Tx, seen *transaction) store.Tx {
+	if tx.Tenant() != n.witness.tenant {
+		return tx
+	}
+	return &watched{tx, seen}
 }
 
 func (n *node) View(ctx context.Context, tenant holdshort.TenantID, fn func(store.ReadTx) error) error {
@@ -210,7 +218,7 @@ func claimThrough[T any](n *node, what string, claim func(func(store.Tx, T) erro
 			if key := string(tx.Tenant()) + " " + id(row); first == "" || key == first {
 				first, seen = key, &transaction{} // it may run twice
 			}
-			return fn(&watched{tx, seen}, row)
+			return fn(n.watch(tx, seen), row)
 		})
 		if err == nil {
 			n.witness.committed(seen)

@@ -71,7 +71,7 @@ func (w *World) goBack(then *Facts) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.witness.forget()
-	w.outside = newGround()
+	w.outside = newGround(w.Tenant)
 	w.paused, w.before = then.Requests, map[string]int{}
 	clear(w.acked)
 	delete(w.started, "run_3")

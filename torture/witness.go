@@ -64,9 +64,10 @@ func (w *watched) AddEvent(e holdshort.Event) error {
 
 // witness remembers every transaction that was committed, by whichever process, acknowledged or not: what the database must still know.
 type witness struct {
-	mu    sync.Mutex
-	log   []*transaction
-	saved func(*transaction)
+	tenant holdshort.TenantID // whose transactions they are; a process also does what an earlier pass on the same database left undone
+	mu     sync.Mutex
+	log    []*transaction
+	saved  func(*transaction)
 }
 
 func (w *witness) committed(t *transaction) {

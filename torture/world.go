@@ -47,7 +47,7 @@ type World struct {
 }
 
 func newWorld(s Scenario, bed Bed, tenant holdshort.TenantID) *World {
-	w := &World{Report: &Report{}, Tenant: tenant, scenario: s, bed: bed, outside: newGround(), witness: &witness{}, acked: map[holdshort.RequestID]holdshort.DecisionID{},
+	w := &World{Report: &Report{}, Tenant: tenant, scenario: s, bed: bed, outside: newGround(tenant), witness: &witness{tenant: tenant}, acked: map[holdshort.RequestID]holdshort.DecisionID{},
 		shown: map[holdshort.RequestID]holdshort.DecisionID{}, started: map[holdshort.RunID]bool{}, paused: map[holdshort.RequestID]holdshort.Request{},
 		lost: map[attempt]bool{}, timeout: toolTimeout}
 	w.witness.saved = w.committed
