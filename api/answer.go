@@ -33,6 +33,9 @@ func (c *call) answer(out any) error {
 	}
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(body)+1))
+	control := http.NewResponseController(c.w)
+	control.SetWriteDeadline(time.Now().Add(c.options.Timeout)) // who does not read is let go
+	defer control.SetWriteDeadline(time.Time{})                 // the connection may be used again
 	c.w.WriteHeader(status)
 	c.w.Write(append(body, '\n')) // whoever does not listen any more cannot be told
 	return nil

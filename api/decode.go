@@ -185,13 +185,20 @@ func kindName(t reflect.Type) string {
 	return "a number"
 }
 
-// twice refuses a key that stands twice in one object: readers disagree about which of them counts.
+func notOfField(r rune) bool { return r != '_' && (r < 'a' || r > 'z') && (r < '0' || r > '9') }
+
+// ofCallers are the fields whose value is the caller's own JSON: what it is called in there is theirs.
+var ofCallers = map[string]bool{"args": true, "value": true, "input": true, "context": true, "metadata": true, "schema": true, "action_data": true, "data": true, "result": true, "external_ids": true}
+
+// twice refuses a key that stands twice in one object, and one of ours in other letters: readers disagree about which of them counts.
 func twice(raw []byte) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	type frame struct {
 		keys  map[string]bool // nil: a list
 		value bool            // the next token of an object is a value
+		free  bool            // it is the caller's own
+		next  bool            // what the next value is
 	}
 	var stack []*frame
 	for {
@@ -214,17 +221,21 @@ func twice(raw []byte) error {
 			if top.keys[name] {
 				return bad(name, "it stands twice in one object", "give it once")
 			}
-			top.keys[name], top.value = true, true
+			if !top.free && strings.ContainsFunc(name, notOfField) { // the decoder does not care about capitals
+				return bad(name, "there is no such field", "check its spelling; /openapi.json lists the fields")
+			}
+			top.keys[name], top.value, top.next = true, true, top.free || ofCallers[name]
 			continue
 		}
 		if top != nil {
 			top.value = false
 		}
+		free := top != nil && (top.free || top.next)
 		switch token {
 		case json.Delim('{'):
-			stack = append(stack, &frame{keys: map[string]bool{}})
+			stack = append(stack, &frame{keys: map[string]bool{}, free: free})
 		case json.Delim('['):
-			stack = append(stack, &frame{})
+			stack = append(stack, &frame{free: free})
 		}
 	}
 }

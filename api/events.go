@@ -149,6 +149,7 @@ func (c *call) events(f *feed, from string, types []string, sel selection) error
 	ctx, cancel := context.WithCancel(c.ctx)
 	defer cancel()
 	defer context.AfterFunc(c.ending, cancel)()
+	defer http.NewResponseController(c.w).SetWriteDeadline(time.Time{}) // the connection may be used again
 	out := &eventStream{call: c, sights: f.sights, control: http.NewResponseController(c.w), checked: time.Now(), all: seesAll(c.who)}
 	err = f.follow(ctx, c.who.Tenant, sel, after, ear{begin: out.begin, event: out.event, flush: out.flush, quiet: out.quiet, every: c.options.KeepAlive})
 	if !out.begun {

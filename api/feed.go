@@ -269,7 +269,7 @@ func (f *feed) follow(ctx context.Context, tenant holdshort.TenantID, sel select
 
 // catchUp reads from the log what happened up to a position. What it reads beyond it is in the queue too: listen passes over it.
 func (f *feed) catchUp(ctx context.Context, tenant holdshort.TenantID, sel selection, after, until int64, to ear) (int64, error) {
-	told := false
+	told, spoke := false, time.Now()
 	for after < until {
 		found, err := apart.Do(func() (engine.EventPage, error) {
 			return f.engine.Events(ctx, tenant, engine.EventQuery{After: after, Session: sel.session, Run: sel.run, Types: sel.types})
@@ -296,6 +296,12 @@ func (f *feed) catchUp(ctx context.Context, tenant holdshort.TenantID, sel selec
 		after = found.Last
 		if err := to.flush(); err != nil {
 			return after, err
+		}
+		if time.Since(spoke) >= to.every { // a long log may have nothing for this listener, and the connection must not look dead
+			spoke = time.Now()
+			if err := to.quiet(); err != nil {
+				return after, err
+			}
 		}
 	}
 	return max(after, until), to.flush()

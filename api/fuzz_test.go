@@ -68,6 +68,12 @@ func FuzzVisible(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
+		if raw, err := json.Marshal(text); err == nil { // written by its numbers it is the same text
+			var one, two string
+			if json.Unmarshal(raw, &one) != nil || json.Unmarshal([]byte(spelled(string(raw))), &two) != nil || one != two {
+				t.Fatalf("%q becomes %q", one, two)
+			}
+		}
 		shown := string(visible(text))
 		rest := shown
 		for { // what is left without our own marks

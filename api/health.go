@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/holdshort/holdshort"
@@ -77,10 +78,13 @@ func fromHere(r *http.Request) bool {
 			return false
 		}
 	}
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return false
+	loopback := func(address string) bool {
+		host, _, err := net.SplitHostPort(address)
+		if err != nil {
+			host = address
+		}
+		ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
+		return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
 	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.Unmap().IsLoopback()
+	return loopback(r.RemoteAddr) && loopback(r.Host) // a page whose name was pointed at this machine comes from here too
 }

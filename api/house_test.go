@@ -92,7 +92,7 @@ var houseRules = policy.Func(func(_ context.Context, call policy.Call) (policy.V
 		v.Audience.Quorum = 2
 	}
 	if call.Tool == "bank.send" {
-		v.Redacted, v.Question = []string{"iban"}, "Send money?"
+		v.Redacted = []string{"iban"}
 	}
 	return v, nil
 })
@@ -132,7 +132,7 @@ func openHouse(t *testing.T, path string, change ...func(*houseOptions)) *door {
 		{Name: "bank.send", Effect: tool.Write, Schema: json.RawMessage(`{"type":"object"}`), Call: call},
 	}
 	flows := []flow.Flow{refundFlow, confirmFlow, chatFlow, askFlow, pairFlow, bankFlow}
-	if d.engine, err = engine.New(s, engine.Config{Flows: flows, Tools: tools, Policy: houseRules, Logger: log}); err != nil {
+	if d.engine, err = engine.New(s, engine.Config{Flows: flows, Tools: tools, Policy: houseRules, Grace: 5 * time.Second, Logger: log}); err != nil {
 		t.Fatal(err)
 	}
 	if d.people, err = identity.New(d.engine, o.people); err != nil {

@@ -41,20 +41,19 @@ type visit struct {
 // visit finds out who is there: whoever holds the link, else whoever is logged in.
 func (c *call) visit(token string) (visit, error) {
 	v := visit{id: holdshort.RequestID(c.r.PathValue("request")), token: token, who: c.who}
-	if wait := c.rates.take("page\x00" + string(v.id)); wait > 0 {
-		c.w.Header().Set("Retry-After", seconds(wait))
-		return v, &holdshort.Error{Code: holdshort.RateLimited, Message: "too many calls", Hint: "wait a moment"}
-	}
-	if token != "" {
+	switch {
+	case token != "":
 		who, _, err := c.people.LinkActor(c.ctx, v.id, identity.Token(token))
 		if code := holdshort.CodeOf(err); err != nil && code != holdshort.Closed && code != holdshort.Expired { // of what is over it still says how it ended
 			return v, err
 		}
 		v.who = who
-		return v, nil
-	}
-	if c.who.Actor.ID == "" {
+	case c.who.Actor.ID == "":
 		return v, &holdshort.Error{Code: holdshort.Unauthenticated, Message: "nobody is logged in", Hint: "open the link that you were sent, or log in"}
+	}
+	if wait := c.rates.take(string(v.who.Tenant) + "\x00" + v.who.Actor.ID); wait > 0 { // of people who are known: whoever is not has cost nothing yet
+		c.w.Header().Set("Retry-After", seconds(wait))
+		return v, &holdshort.Error{Code: holdshort.RateLimited, Message: "too many calls", Hint: "wait a moment"}
 	}
 	return v, v.who.Check(policy.View)
 }

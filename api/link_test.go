@@ -320,6 +320,24 @@ func TestLinkWithheld(t *testing.T) {
 	}
 }
 
+// TestLinkEditShowsAll: the box in which arguments are changed hides nothing either, and what is not changed stays what it was.
+func TestLinkEditShowsAll(t *testing.T) {
+	d := newHouse(t)
+	run, id := d.starts(t, "refund", refund{"7\u202e7\U000e0041", 120})
+	token, fingerprint := d.link(t, id, ana)
+	shown := string(d.page(t, "GET", "/r/"+string(id)+"?t="+token, nil).body)
+	if strings.ContainsAny(shown, "\u202e\U000e0041") || !strings.Contains(shown, `7\u202e7\udb40\udc41`) {
+		t.Errorf("%s", shown)
+	}
+	form := url.Values{"t": {token}, "fingerprint": {fingerprint}, "action": {"edit"}, "args.0": {`{"amount":100,"order":"7\u202e7\udb40\udc41"}`}}
+	if a := d.page(t, "POST", "/r/"+string(id), form); a.status != 200 || !strings.Contains(string(a.body), "approved it as changed") {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	if ended := d.await(t, run.ID); ended.Status != holdshort.RunCompleted || d.refunds.Load() != 1 {
+		t.Errorf("%+v, %d refunds", ended, d.refunds.Load())
+	}
+}
+
 // TestLinkQuorum: a page says how many approved, and who.
 func TestLinkQuorum(t *testing.T) {
 	d := newHouse(t)
@@ -328,7 +346,7 @@ func TestLinkQuorum(t *testing.T) {
 	vote := func(token string) answer {
 		return d.page(t, "POST", "/r/"+string(id), url.Values{"t": {token}, "fingerprint": {fingerprint}, "action": {"approve"}})
 	}
-	if a := vote(token); a.status != 200 || !strings.Contains(string(a.body), "Others have to approve too") || !strings.Contains(string(a.body), "1 of 2") || strings.Contains(string(a.body), `value="approve"`) {
+	if a := vote(token); a.status != 200 || !strings.Contains(string(a.body), "Others have to approve too") || !strings.Contains(string(a.body), "1 of 2 approvals") || strings.Contains(string(a.body), `value="approve"`) {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 	if a := vote(token); a.status != 409 || d.status(t, id) != holdshort.RequestOpen {

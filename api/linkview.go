@@ -134,7 +134,7 @@ func pageActionOf(i int, a holdshort.Action, req holdshort.Request, draft linkDr
 	whole := draft.revealed || len(a.Redacted) == 0
 	if slices.Contains(req.Allowed, holdshort.Edit) && a.NeedsApproval && whole { // who cannot see all of it cannot write it anew
 		if out.Edit = draft.form.Get("args." + strconv.Itoa(i)); out.Edit == "" {
-			out.Edit = pretty(a.Args)
+			out.Edit = spelled(pretty(a.Args))
 		}
 	}
 	return out
@@ -209,11 +209,7 @@ func audienceOf(a holdshort.Audience) string {
 	if len(who) == 0 {
 		return "nobody"
 	}
-	text := strings.Join(who, ", ")
-	if n := a.Needed(); n > 1 {
-		text += "; " + strconv.Itoa(n) + " approvals"
-	}
-	return text
+	return strings.Join(who, ", ")
 }
 
 func contextOf(req holdshort.Request) string {

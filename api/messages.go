@@ -18,7 +18,7 @@ func (s *Server) messageEndpoints() []endpoint {
 	history := stream("GET", "/v1/sessions/{id}/messages", about{tag: "sessions", summary: "What was said: pinned or of the last hour unless window says otherwise, oldest first. Accept: application/x-ndjson streams all of it.", action: policy.View, wait: true}, (*call).history)
 	history.out = reflect.TypeFor[Page[holdshort.Message]]()
 	return []endpoint{
-		route("POST", "/v1/sessions/{id}/messages", about{tag: "sessions", summary: "A message of the user. With wait, when the run that takes it rests; 202 while it is under way.", action: policy.Post, also: []int{202}, wait: true, errors: []int{409, 413, 422}}, (*call).receive),
+		route("POST", "/v1/sessions/{id}/messages", about{tag: "sessions", summary: "A message of the user. With wait, when the run that takes it rests; 202 while it is under way.", action: policy.Post, also: []int{202}, once: true, wait: true, errors: []int{409, 413, 422}}, (*call).receive),
 		history,
 		route("POST", "/v1/sessions/{id}/messages/batch", about{tag: "sessions", summary: "Add messages that were said elsewhere, each once by its id.", action: policy.Post, once: true, errors: []int{409, 413, 422}}, (*call).appendMessages),
 		route("POST", "/v1/sessions/{id}/messages/{msg}/pin", about{tag: "sessions", summary: "Keep a message in every window.", action: policy.Pin, errors: []int{409}}, (*call).pin),
@@ -50,6 +50,14 @@ func (c *call) receive(in struct {
 	Wait time.Duration       `query:"wait"`
 	Body Incoming            `body:""`
 }) (Taken, error) {
+	key, err := c.key()
+	if err != nil {
+		return Taken{}, err
+	}
+	keyed := in.Body.ID == "" && key != ""
+	if keyed { // a message is processed once by its id: the key becomes one
+		in.Body.ID = c.derived(key, 0)
+	}
 	inbound, err := in.Body.inbound(in.ID)
 	if err == nil {
 		err = waiting(in.Wait)
@@ -65,7 +73,16 @@ func (c *call) receive(in struct {
 		return Taken{}, c.deny(policy.Post)
 	}
 	inbound.Actor = c.who.Actor
+	if !c.who.Allows(policy.Decide) { // no scope gives by a message what it does not give by a decision
+		raises := slices.Contains(c.who.Scopes, holdshort.ScopeRaise) || slices.Contains(c.who.Scopes, holdshort.ScopeClaim)
+		if inbound.NoDecision = raises || c.who.Actor.Who() != session.User; !inbound.NoDecision {
+			inbound.Actor.Roles = nil // it carries the user's own answers, and nothing that a role decides
+		}
+	}
 	got, err := c.engine.Receive(c.ctx, c.who.Tenant, inbound)
+	if keyed && holdshort.CodeOf(err) == holdshort.Duplicate {
+		err = &holdshort.Error{Code: holdshort.KeyReused, Message: "the idempotency key was used for another call", Hint: "send a new key, or exactly what was sent with this one", Err: err}
+	}
 	if err != nil {
 		return Taken{}, err
 	}

@@ -17,6 +17,7 @@ const ndjson = "application/x-ndjson"
 // streamHistory writes one message a line, page by page: neither the whole of it in memory, nor a transaction open while a slow reader reads.
 func (c *call) streamHistory(q engine.HistoryQuery) error {
 	control := http.NewResponseController(c.w)
+	defer control.SetWriteDeadline(time.Time{}) // the connection may be used again
 	begun := false
 	begin := func() {
 		if !begun {

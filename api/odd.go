@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -28,6 +29,24 @@ func odd(r rune) bool {
 
 func hasOdd(text string) bool {
 	return !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return odd(r) || r == '\n' || r == '\t' })
+}
+
+// spelled writes what is odd in JSON as its number, which means the same: in a box to type in nothing else makes it visible.
+func spelled(text string) string {
+	if !strings.ContainsFunc(text, odd) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if !odd(r) {
+			b.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(&b, `\u%04x`, unit)
+		}
+	}
+	return b.String()
 }
 
 // alike are the scripts whose letters look like Latin ones.

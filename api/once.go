@@ -7,12 +7,13 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/engine"
 )
 
-const longestKey = 255
+const longestKey = 200 // as long as any name
 
 // key gives the caller's idempotency key, "" if there is none.
 func (c *call) key() (string, error) {
@@ -22,7 +23,7 @@ func (c *call) key() (string, error) {
 	}
 	k := values[0]
 	if len(values) > 1 || k == "" || len(k) > longestKey {
-		return "", &holdshort.Error{Code: holdshort.Invalid, Field: "Idempotency-Key", Message: "it must be one value of 1 to 255 characters", Hint: "send a random id, the same for every repetition"}
+		return "", &holdshort.Error{Code: holdshort.Invalid, Field: "Idempotency-Key", Message: "it must be one value of 1 to 200 characters", Hint: "send a random id, the same for every repetition"}
 	}
 	for _, b := range []byte(k) {
 		if b < 0x20 || b > 0x7e {
@@ -61,8 +62,16 @@ func (c *call) onceOf(key string, part any, id string) (context.Context, error) 
 }
 
 func (c *call) guarded(key string, body []byte, status int, answer []byte) context.Context {
+	if query := c.r.URL.Query(); len(query) > 0 { // what the address asks for is as much of the call as the body; how long to wait is not
+		query.Del("wait")
+		body = append(slices.Clip(body), "\x00"+query.Encode()...)
+	}
 	hash := sha256.Sum256(body)
-	return engine.Once(c.ctx, engine.OnceKey{Scope: c.who.Actor.ID + " " + c.r.Method + " " + c.r.URL.Path, Key: key, BodyHash: hex.EncodeToString(hash[:]), Status: status, Answer: answer})
+	scope := c.who.Actor.ID
+	if user := c.who.Actor.ForUser; user != "" { // what was done for one user was not done for another
+		scope += " for " + user
+	}
+	return engine.Once(c.ctx, engine.OnceKey{Scope: scope + " " + c.r.Method + " " + c.r.URL.Path, Key: key, BodyHash: hex.EncodeToString(hash[:]), Status: status, Answer: answer})
 }
 
 // replayed reports whether err says that the call was done before under its key, and of which resource.

@@ -11,6 +11,7 @@ import (
 type rates struct {
 	limit rate.Limit
 	burst int
+	after time.Duration // without a call a caller has the whole burst again: to forget it changes nothing
 	mu    sync.Mutex
 	of    map[string]*allowance
 	swept time.Time
@@ -21,10 +22,9 @@ type allowance struct {
 	last time.Time
 }
 
-const forgetAfter = 10 * time.Minute
-
 func newRates(perSecond float64, burst int) *rates {
-	return &rates{limit: rate.Limit(perSecond), burst: burst, of: map[string]*allowance{}, swept: time.Now()}
+	refill := max(time.Second, time.Duration(float64(burst)/perSecond*float64(time.Second)))
+	return &rates{limit: rate.Limit(perSecond), burst: burst, after: refill, of: map[string]*allowance{}, swept: time.Now()}
 }
 
 // take says how long the caller must wait; 0: now.
@@ -40,10 +40,10 @@ func (r *rates) take(caller string) time.Duration {
 		r.of[caller] = a
 	}
 	a.last = now
-	if now.Sub(r.swept) > forgetAfter {
+	if now.Sub(r.swept) > r.after {
 		r.swept = now
 		for name, other := range r.of {
-			if now.Sub(other.last) > forgetAfter {
+			if now.Sub(other.last) > r.after {
 				delete(r.of, name)
 			}
 		}

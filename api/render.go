@@ -47,13 +47,17 @@ func (s *Server) request(v engine.RequestView) Request {
 	out.Actions = make([]holdshort.Action, len(v.Request.Actions))
 	hidden := map[string][]string{}
 	for i, a := range v.Request.Actions {
-		a.Args = holdshort.Redact(a.Args, a.Redacted)
+		if a.Args = holdshort.Redact(a.Args, a.Redacted); len(a.Redacted) > 0 {
+			a.ArgsHash, a.AskedHash = "", "" // a few tries would tell what is withheld
+		}
 		out.Actions[i], hidden[a.CallID] = a, a.Redacted
 	}
 	hide := func(d Decision) Decision {
 		calls := make([]holdshort.CallDecision, len(d.Calls))
 		for i, c := range d.Calls {
-			c.Args = holdshort.Redact(c.Args, hidden[c.CallID])
+			if c.Args = holdshort.Redact(c.Args, hidden[c.CallID]); len(hidden[c.CallID]) > 0 {
+				c.ArgsHash = ""
+			}
 			calls[i] = c
 		}
 		d.Calls = calls

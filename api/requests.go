@@ -8,6 +8,7 @@ import (
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/engine"
+	"github.com/holdshort/holdshort/identity"
 	"github.com/holdshort/holdshort/internal/apart"
 	"github.com/holdshort/holdshort/policy"
 )
@@ -114,9 +115,16 @@ func (c *call) hold(d time.Duration, until func(context.Context) error) error {
 	defer cancel()
 	stop := context.AfterFunc(c.ending, cancel)
 	defer stop()
-	err := until(ctx)
-	if err != nil && ctx.Err() != nil && c.ctx.Err() == nil {
-		return nil
+	if err := until(ctx); err != nil && (ctx.Err() == nil || c.ctx.Err() != nil) {
+		return err
+	}
+	// Keys are revoked and roles are taken away while somebody waits: what they are told is for who they are now.
+	who, err := reading(true, func() (identity.Who, error) { return c.people.ResolveActor(c.r) })
+	if err == nil && (who.Tenant != c.who.Tenant || who.Actor.ID != c.who.Actor.ID || !who.Allows(c.about.action)) {
+		err = c.deny(c.about.action)
+	}
+	if err == nil {
+		c.who = who
 	}
 	return err
 }
@@ -147,6 +155,15 @@ func (c *call) raiseRequest(in struct {
 		return Request{}, err
 	}
 	b := in.Body
+	if b.SessionID != "" { // a question in a chat speaks to its user: that is for those who may post there
+		session, err := c.session(b.SessionID)
+		if err != nil {
+			return Request{}, err
+		}
+		if ok, _ := policy.Can(policy.Post, c.who.Actor, policy.Resource{Owner: session.User}); !ok {
+			return Request{}, c.deny(policy.Post)
+		}
+	}
 	ask := engine.AskInput{ID: key, Kind: b.Kind, Question: b.Question, ExpectedInput: b.ExpectedInput, Options: b.Options, Schema: b.Schema, Actions: b.Actions,
 		Priority: b.Priority, ExpiresIn: time.Duration(b.ExpiresIn), OnTimeout: b.OnTimeout, Context: b.Context, Language: b.Language, CallbackURL: b.CallbackURL,
 		Session: b.SessionID, Actor: c.who.Actor}

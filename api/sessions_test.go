@@ -115,6 +115,16 @@ func TestMessages(t *testing.T) {
 	if other := d.call(t, "ben", "POST", path, map[string]any{"id": "m1", "text": "something else"}); other.status != 409 || other.code(t) != "duplicate" {
 		t.Errorf("the same id, another text: %d %s", other.status, other.body)
 	}
+	side := "/v1/sessions/" + string(d.chat(t)) + "/messages?wait=10s"
+	var one, two shownTaken
+	d.call(t, "ben", "POST", side, map[string]any{"text": "hello"}, "Idempotency-Key", "k").into(t, &one)
+	d.call(t, "ben", "POST", side, map[string]any{"text": "hello"}, "Idempotency-Key", "k").into(t, &two)
+	if one.Message == nil || two.Message == nil || one.Message.ID != two.Message.ID {
+		t.Errorf("under one key: %+v %+v", one.Message, two.Message)
+	}
+	if other := d.call(t, "ben", "POST", side, map[string]any{"text": "bye"}, "Idempotency-Key", "k"); other.status != 422 || other.code(t) != "idempotency_key_reused" {
+		t.Errorf("the same key, another text: %d %s", other.status, other.body)
+	}
 	var s shownSession
 	d.call(t, "ben", "GET", "/v1/sessions/"+string(id), nil).into(t, &s)
 	if s.HitlState != "waiting" || len(s.Open) != 1 || s.Open[0] != first.Request.ID {

@@ -56,6 +56,35 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// A run that failed over a no can be tried again: it asks anew.
+func TestRetryRun(t *testing.T) {
+	d := newDoor(t)
+	ctx := t.Context()
+	ops, ana := d.as(t, "olga", []string{"operator"}, nil), d.ana(t)
+	run, err := ops.Start(ctx, client.Start{Flow: "refund", Input: json.RawMessage(`{"order":"77","amount":120}`), Key: "once"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if same, err := ops.Start(ctx, client.Start{Flow: "refund", Input: json.RawMessage(`{"order":"77","amount":120}`), Key: "once"}); err != nil || same.ID != run.ID {
+		t.Errorf("the same start again: %s, %v", same.ID, err)
+	}
+	if run, err = ops.AwaitRun(ctx, run.ID); err != nil || len(run.OpenRequests) != 1 {
+		t.Fatalf("%+v, %v", run, err)
+	}
+	if _, err := ana.Decide(ctx, run.OpenRequests[0], client.Choice{Action: holdshort.Reject}); err != nil {
+		t.Fatal(err)
+	}
+	if run, err = ops.AwaitEnd(ctx, run.ID); err != nil || run.Status != holdshort.RunFailed || run.Error.Code != holdshort.Denied {
+		t.Fatalf("%+v, %v", run, err)
+	}
+	if run, err = ops.RetryRun(ctx, run.ID); err != nil || run.Status.Ended() {
+		t.Fatalf("%+v, %v", run, err)
+	}
+	if run, err = ops.CancelRun(ctx, run.ID, "enough"); err != nil || run.Status != holdshort.RunCanceled || d.refunds.Load() != 0 {
+		t.Errorf("%+v, %v, %d refunds", run, err, d.refunds.Load())
+	}
+}
+
 // A refusal is the error that the kernel gave, with what stands instead.
 func TestRefusals(t *testing.T) {
 	d := newDoor(t)

@@ -63,6 +63,9 @@ func objectSchema(t reflect.Type) map[string]any {
 			s["anyOf"].([]any)[0].(map[string]any)["minimum"] = *f.min
 		}
 		s["description"] = f.doc
+		if f.secret {
+			s["writeOnly"] = true // editors and viewers may hide it
+		}
 		if f.needed {
 			required = append(required, f.key)
 		}

@@ -158,6 +158,10 @@ func (t *chat) append(batch []holdshort.Message, actor holdshort.Actor, list []h
 			continue
 		}
 		m.Author = t.author(actor)
+		late := m.CreatedAt.IsZero() || m.CreatedAt.After(t.session.TakenAt)
+		if t.session.Mode == holdshort.ModeTakeover && m.Role == holdshort.RoleAssistant && late && mayHold(actAppend, actor, t.session) != nil {
+			m.Type, m.ModelVisible = holdshort.TypeSuppressed, false // the AI is silent there, whichever way it speaks
+		}
 		list[i] = t.add(m)
 		added++
 	}

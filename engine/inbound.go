@@ -26,6 +26,8 @@ type Inbound struct {
 	ReplyTo string           // what it replies to, if the channel says so: id of a request, a message or a delivery
 	SentAt  time.Time        // the channel's time; default: when it arrived
 	Actor   holdshort.Actor  // default: the session's user, as surely as the channel knows
+	// NoDecision: whoever brings it may not decide, so that it answers nothing, whatever it says.
+	NoDecision bool
 }
 
 // Received is what became of a message.
@@ -68,6 +70,7 @@ type letterIn struct {
 	ReplyTo string           `json:"reply_to,omitempty"`
 	SentAt  time.Time        `json:"sent_at,omitzero"`
 	Actor   *holdshort.Actor `json:"actor,omitempty"`
+	Mute    bool             `json:"no_decision,omitempty"`
 }
 
 // Receive accepts a message and routes it. Once it returns without an error the message is never lost, and it is processed once by its id: a
@@ -126,6 +129,7 @@ func (e *Engine) accept(ctx context.Context, tenant holdshort.TenantID, in Inbou
 		return row, false, &holdshort.Error{Code: holdshort.Invalid, Op: "receive message", Field: "parts", Message: "a part is not JSON", Err: err, Hint: "send data parts as JSON"}
 	}
 	hash := e.keyring.TenantHash(tenant, "inbound", body)
+	kept.Mute = in.NoDecision
 	if kept.SentAt = in.SentAt; in.Actor.ID != "" {
 		kept.Actor = &in.Actor
 	}

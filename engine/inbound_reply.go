@@ -14,6 +14,10 @@ func (r *router) answer(req *holdshort.Request, usedCode bool) error {
 	if usedCode {
 		_, text, _ = reply.SplitCode(text)
 	}
+	if r.body.Mute {
+		r.hear("text", req)
+		return r.refused(req, holdshort.Forbidden)
+	}
 	r.hear(holdshort.TypeReply, req)
 	q := questionOf(*req, languagesOf(req, r.t.session, text))
 	reading := reply.Read(text, &q)

@@ -24,7 +24,7 @@ func (l *load) contend(ctx context.Context, r *rand.Rand, req holdshort.Request,
 		}
 		deciders += draw(r, weighed[int]{50, 0}, weighed[int]{40, 1 + r.IntN(3)}, weighed[int]{whole, l.crowd})
 	}
-	if playful && !req.ExpiresAt.IsZero() && r.IntN(10) < 6 { // at the very moment at which it expires
+	if playful && soon(req) && r.IntN(10) < 6 { // at the very moment at which it expires
 		linger(ctx, time.Until(req.ExpiresAt)-time.Duration(r.IntN(30))*time.Millisecond)
 	}
 	var wg sync.WaitGroup
@@ -40,6 +40,11 @@ func (l *load) contend(ctx context.Context, r *rand.Rand, req holdshort.Request,
 		wg.Go(func() { l.intrude(ctx, req) })
 	}
 	wg.Wait()
+}
+
+// soon reports whether a request expires while somebody can wait for it.
+func soon(req holdshort.Request) bool {
+	return !req.ExpiresAt.IsZero() && time.Until(req.ExpiresAt) < 5*time.Second
 }
 
 // verdict makes up what a person says.

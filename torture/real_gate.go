@@ -178,7 +178,7 @@ func (l *load) awaitGate(ctx context.Context, r *rand.Rand, me string, req api.R
 		if own.IntN(20) == 0 {
 			l.callOff(ctx, me, req)
 		}
-		if !req.ExpiresAt.IsZero() && own.IntN(4) == 0 { // nobody looks at it in time
+		if soon(req.Request) && own.IntN(4) == 0 { // nobody looks at it in time
 			linger(waiting, time.Until(req.ExpiresAt)+50*time.Millisecond)
 		}
 		for playful := true; waiting.Err() == nil; playful = false {

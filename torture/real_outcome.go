@@ -18,6 +18,15 @@ type outcome struct {
 	ExternalIDs map[string][]string       `json:"external_ids,omitempty"`
 }
 
+// forged is a token that differs in one digit.
+func forged(token string) string {
+	last := "0"
+	if strings.HasSuffix(token, last) {
+		last = "1"
+	}
+	return token[:len(token)-1] + last
+}
+
 // report says what became of a call; again, and otherwise, and with a token that is none.
 func (l *load) report(ctx context.Context, r *rand.Rand, me string, id holdshort.RequestID, token string, action engine.ClaimedAction, status holdshort.OperationStatus) bool {
 	send := func(token string, status holdshort.OperationStatus) (reply, error) {
@@ -26,8 +35,7 @@ func (l *load) report(ctx context.Context, r *rand.Rand, me string, id holdshort
 		return a, err
 	}
 	if r.IntN(8) == 0 {
-		forged := token[:len(token)-4] + strings.Map(func(c rune) rune { return 'A' + (c+7)%26 }, token[len(token)-4:])
-		if a, err := send(forged, status); err == nil {
+		if a, err := send(forged(token), status); err == nil {
 			if l.ledger.add(&l.ledger.refused); a.status != http.StatusForbidden && a.status != http.StatusNotFound {
 				l.ledger.report.Violate(NeverUnasked, "%s: a report with a forged token was answered with %d %s", id, a.status, a.code())
 			}

@@ -46,7 +46,17 @@ func (w *watcher) run(ctx context.Context) {
 }
 
 // silence after which a stream is given up: the keep-alives of the server come more often.
-const silence = 3 * time.Second
+const (
+	silence      = 3 * time.Second  // of our own workers
+	usualSilence = 50 * time.Second // of any other server
+)
+
+func (w *watcher) patience() time.Duration {
+	if w.fromNow {
+		return usualSilence
+	}
+	return silence
+}
 
 func (w *watcher) stream(ctx context.Context) {
 	address := w.address()
@@ -63,7 +73,7 @@ func (w *watcher) stream(ctx context.Context) {
 	if w.last > 0 || w.joined {
 		r.Header.Set("Last-Event-ID", strconv.FormatInt(w.last, 10))
 	}
-	quiet := time.AfterFunc(silence, cancel)
+	quiet := time.AfterFunc(w.patience(), cancel)
 	defer quiet.Stop()
 	answer, err := w.client.Do(r)
 	if err != nil {
@@ -81,7 +91,7 @@ func (w *watcher) stream(ctx context.Context) {
 	lines.Buffer(nil, 1<<20)
 	var id, event, data string
 	for lines.Scan() {
-		quiet.Reset(silence)
+		quiet.Reset(w.patience())
 		name, value, _ := strings.Cut(lines.Text(), ":")
 		value = strings.TrimPrefix(value, " ")
 		switch name {

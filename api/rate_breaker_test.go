@@ -1,0 +1,34 @@
+package api
+
+import (
+	"strconv"
+	"testing"
+	"time"
+)
+
+// A flood of names that nobody has is not remembered: whoever makes them up fills no memory.
+func TestRatesForget(t *testing.T) {
+	r := newRates(100, 100)
+	for i := range 5000 {
+		r.take("page\x00" + strconv.Itoa(i))
+	}
+	if wait := r.take("ana"); wait != 0 {
+		t.Errorf("the first call waits %v", wait)
+	}
+	r.mu.Lock()
+	for _, a := range r.of {
+		a.last = a.last.Add(-2 * time.Second)
+	}
+	r.swept = r.swept.Add(-2 * time.Second)
+	r.mu.Unlock()
+	r.take("ben")
+	if n := len(r.of); n != 1 {
+		t.Errorf("%d callers are remembered two seconds later", n)
+	}
+	for range 100 {
+		r.take("ben")
+	}
+	if wait := r.take("ben"); wait <= 0 {
+		t.Error("more than the burst is let through")
+	}
+}
