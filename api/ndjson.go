@@ -52,6 +52,6 @@ func (c *call) streamHistory(q engine.HistoryQuery) error {
 
 // derived is an id made of an idempotency key: the same for the same call of the same caller, and nobody else's.
 func (c *call) derived(key string, i int) string {
-	sum := sha256.Sum256([]byte(c.who.Actor.ID + "\x00" + c.r.URL.Path + "\x00" + key))
+	sum := sha256.Sum256([]byte(c.who.Actor.ID + "\x00" + c.who.Actor.ForUser + "\x00" + c.r.URL.Path + "\x00" + key))
 	return "key:" + hex.EncodeToString(sum[:16]) + "/" + strconv.Itoa(i)
 }

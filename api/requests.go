@@ -171,6 +171,9 @@ func (c *call) raiseRequest(in struct {
 		ask.Audience = *b.Audience
 	}
 	asked, err := c.engine.Ask(c.ctx, c.who.Tenant, ask)
+	if key != "" && holdshort.CodeOf(err) == holdshort.Duplicate { // the key is the id of what was raised
+		err = &holdshort.Error{Code: holdshort.KeyReused, Message: "the idempotency key was used for another request", Hint: "send a new key, or exactly what was sent with this one", Err: err}
+	}
 	if err != nil {
 		return Request{}, err
 	}

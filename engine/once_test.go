@@ -199,7 +199,7 @@ func TestOnceScope(t *testing.T) {
 	soon.ExpiresIn = time.Minute
 	late := b.ask(soon)
 	b.clock.move(2 * time.Minute)
-	b.attach() // a node that has not seen it yet, and reads it first
+	b.attach()    // a node that has not seen it yet, and reads it first
 	for range 2 { // who comes too late has it swept, which is not what they came for
 		_, err := b.Decide(keyed(t.Context(), "late", "body", ""), tenant, engine.DecideInput{Request: late.ID, Action: holdshort.Approve, Actor: ana})
 		if code(err) != holdshort.Expired && code(err) != holdshort.Closed {

@@ -19,7 +19,7 @@ func (o *Observer) Door(next http.Handler, log *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
 		ctx := w3c.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
-		ctx, span := o.tracer.Start(ctx, r.Method, trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(attribute.String("http.request.method", r.Method)))
+		ctx, span := o.tracer.Start(ctx, methodOf(r), trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(attribute.String("http.request.method", methodOf(r))))
 		r = r.WithContext(ctx)
 		if parent := TraceParent(ctx); parent != "" {
 			r.Header.Set("Traceparent", parent) // what is stored with a run hangs under this call
@@ -28,18 +28,27 @@ func (o *Observer) Door(next http.Handler, log *slog.Logger) http.Handler {
 		next.ServeHTTP(seen, r)
 		route, took := routeOf(r), time.Since(began)
 		code := max(seen.code, http.StatusOK)
-		span.SetName(r.Method + " " + route)
+		span.SetName(methodOf(r) + " " + route)
 		span.SetAttributes(attribute.String("http.route", route), attribute.Int("http.response.status_code", code))
 		if code >= 500 {
 			span.SetStatus(codes.Error, http.StatusText(code))
 		}
 		span.End()
-		o.http.add(1, r.Method, route, strconv.Itoa(code))
+		o.http.add(1, methodOf(r), route, strconv.Itoa(code))
 		if !r.URL.Query().Has("wait") && !seen.streamed {
 			o.httpTime.observe(took.Seconds(), route)
 		}
 		log.DebugContext(ctx, "http", "method", r.Method, "route", route, "status", code, "took", took)
 	})
+}
+
+// methodOf is the method if it is one: callers can make up as many as they like, and would fill the counters with them.
+func methodOf(r *http.Request) string {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+		return r.Method
+	}
+	return "_OTHER"
 }
 
 // routeOf is the pattern that took the call, without the method.

@@ -72,9 +72,10 @@ func newServing(ctx context.Context, o servingOptions) (s *serving, err error) {
 	if s.listener, err = net.Listen("tcp", o.Addr); err != nil {
 		return nil, &holdshort.Error{Code: holdshort.Invalid, Op: "listen on " + o.Addr, Message: "the address cannot be had", Hint: "stop what listens there, or choose another with --addr", Err: err}
 	}
+	listener := s.listener // an error leaves no s
 	defer func() {
 		if err != nil {
-			s.listener.Close()
+			listener.Close()
 		}
 	}()
 	if o.API.PublicURL == "" && isLoopback(s.listener.Addr()) {
