@@ -47,6 +47,20 @@ func (a Actor) Who() string {
 	return a.ID
 }
 
+// Same reports whether two actors count as one: the same person, whoever carried their word, or one key that speaks for two.
+func (a Actor) Same(b Actor) bool { return a.ID == b.ID || a.Who() == b.Who() }
+
+// Distinct counts those of whom no two are the same.
+func Distinct(actors []Actor) int {
+	var seen []Actor
+	for _, a := range actors {
+		if !slices.ContainsFunc(seen, a.Same) {
+			seen = append(seen, a)
+		}
+	}
+	return len(seen)
+}
+
 // HasRole reports whether the actor holds role.
 func (a Actor) HasRole(role string) bool { return role != "" && slices.Contains(a.Roles, role) }
 

@@ -146,6 +146,11 @@ func (c *call) events(f *feed, from string, types []string, sel selection) error
 		c.w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 		return nil
 	}
+	leave, ok := c.streams.enter(string(c.who.Tenant) + "\x00" + c.who.Actor.ID)
+	if !ok {
+		return &holdshort.Error{Code: holdshort.LimitReached, Message: "too many streams are open for this caller", Hint: "close one, or share one"}
+	}
+	defer leave()
 	ctx, cancel := context.WithCancel(c.ctx)
 	defer cancel()
 	defer context.AfterFunc(c.ending, cancel)()

@@ -111,7 +111,7 @@ func (c *call) asks(v visit, seen engine.RequestView) bool {
 			owner = run.User
 		}
 	}
-	voted := slices.ContainsFunc(seen.Votes, func(d holdshort.Vote) bool { return d.Actor.Who() == v.who.Actor.Who() })
+	voted := slices.ContainsFunc(seen.Votes, func(d holdshort.Vote) bool { return d.Actor.Same(v.who.Actor) })
 	ok, _ := policy.Can(policy.Decide, v.who.Actor, policy.Resource{Audience: seen.Request.Audience, Owner: owner, Requester: seen.Request.Requester})
 	return ok && !voted && v.who.Allows(policy.Decide)
 }

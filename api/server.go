@@ -23,6 +23,8 @@ type Options struct {
 	Burst int
 	// Timeout of a call that does not wait. Default: 30 seconds.
 	Timeout time.Duration
+	// Streams is how many event streams one caller may have open. Default: 100; negative: no limit.
+	Streams int
 	// KeepAlive of event streams. Default: 15 seconds.
 	KeepAlive time.Duration
 	// Version of this build, shown in the OpenAPI document.
@@ -47,6 +49,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Timeout <= 0 {
 		o.Timeout = 30 * time.Second
+	}
+	if o.Streams == 0 {
+		o.Streams = 100
 	}
 	if o.KeepAlive <= 0 {
 		o.KeepAlive = 15 * time.Second
@@ -76,6 +81,7 @@ type Server struct {
 	mux     *http.ServeMux
 	table   []endpoint
 	rates   *rates
+	streams *streams
 	csrf    *http.CrossOriginProtection
 	spec    []byte // the OpenAPI document
 	ending  context.Context
@@ -87,7 +93,7 @@ var _ http.Handler = (*Server)(nil)
 // New makes a server over an engine.
 func New(e *engine.Engine, people People, options Options) (*Server, error) {
 	options = options.withDefaults()
-	s := &Server{engine: e, people: people, options: options, log: options.Logger, mux: http.NewServeMux(), rates: newRates(options.Rate, options.Burst), csrf: http.NewCrossOriginProtection()}
+	s := &Server{engine: e, people: people, options: options, log: options.Logger, mux: http.NewServeMux(), rates: newRates(options.Rate, options.Burst), streams: &streams{most: options.Streams, of: map[string]int{}}, csrf: http.NewCrossOriginProtection()}
 	s.ending, s.end = context.WithCancel(context.Background())
 	if s.options.Pages == nil {
 		s.options.Pages = s.Pages()

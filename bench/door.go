@@ -33,7 +33,7 @@ func openDoor(ctx context.Context, k *kernel, connections int) (*door, error) {
 	if err != nil {
 		return nil, err
 	}
-	server, err := api.New(k.Engine, who, api.Options{Rate: -1, Logger: slog.New(slog.DiscardHandler)})
+	server, err := api.New(k.Engine, who, api.Options{Rate: -1, Streams: -1, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return nil, err
 	}

@@ -94,7 +94,7 @@ func (in CreateKeyInput) check() error {
 	switch {
 	case !isName(in.Name, 1):
 		return wrong("name", "a key needs a name", "name it after what uses it, such as till or nightly-export")
-	case !isName(in.User, 0) || strings.HasPrefix(in.User, "key:") || strings.HasPrefix(in.User, "system:"):
+	case !isName(in.User, 0) || reservedName(in.User):
 		return wrong("user", "that is not the id of a person", "send the person's id, or leave it out for a service's key")
 	case len(in.Roles) > mostRoles:
 		return wrong("roles", fmt.Sprintf("a key has at most %d roles", mostRoles), "make a role for what it does")
@@ -119,6 +119,11 @@ func (in CreateKeyInput) check() error {
 	return nil
 }
 
+// reservedName are ids that only the kernel and its keys have.
+func reservedName(id string) bool {
+	return slices.ContainsFunc([]string{"key:", "system:", "policy:", "cli:", "group:"}, func(prefix string) bool { return strings.HasPrefix(id, prefix) })
+}
+
 // mayGive keeps a key from making one that may more than itself.
 func (in CreateKeyInput) mayGive() error {
 	refused := func(field, message string) error {
@@ -136,6 +141,9 @@ func (in CreateKeyInput) mayGive() error {
 	}
 	if len(in.Scopes) == 0 {
 		return refused("scopes", "a key with scopes makes none without")
+	}
+	if in.User != "" && in.User != in.Actor.ID && !slices.Contains(in.Within, holdshort.ScopeActAsUser) { // whoever has it would be that person
+		return refused("user", clip(in.Actor.ID)+" does not have the scope "+holdshort.ScopeActAsUser)
 	}
 	for _, scope := range in.Scopes {
 		if !slices.Contains(in.Within, scope) {

@@ -57,6 +57,8 @@ func (in OpenSessionInput) checked() (OpenSessionInput, error) {
 		}
 	}
 	switch {
+	case in.Channel == WebhookChannel:
+		return in, bad("channel", "nobody talks over "+WebhookChannel, "name another channel")
 	case in.User == "" || len(in.User) > maxName:
 		return in, bad("user", "a session belongs to a user", "name whose conversation it is")
 	case len(in.Channel) > maxName || len(in.Address) > maxName:

@@ -23,19 +23,19 @@ func (c *change) gather(req holdshort.Request, run *holdshort.Run, d holdshort.D
 		return false, err
 	}
 	out.Votes = votes
-	approvers := map[string]bool{d.Actor.Who(): true}
+	approvers := []holdshort.Actor{d.Actor}
 	for _, v := range votes {
-		if v.Actor.Who() == d.Actor.Who() {
+		if v.Actor.Same(d.Actor) {
 			return false, &holdshort.Error{Code: holdshort.AlreadyVoted, Op: "decide " + string(req.ID), Message: clip(d.Actor.ID) + " has approved this already", Hint: "somebody else has to"}
 		}
 		// Whoever wrote the vote, it counts only if it is signed, about this, and by somebody who may.
 		err := c.e.keyring.VerifyVote(c.Tenant(), v)
 		if err == nil && v.Fingerprint == req.Fingerprint && v.Action == holdshort.Approve && req.Audience.Includes(v.Actor, ownerOf(req, run)) &&
 			!req.Audience.Excludes(v.Actor, req.Requester) {
-			approvers[v.Actor.Who()] = true
+			approvers = append(approvers, v.Actor)
 		}
 	}
-	if len(approvers) >= req.Audience.Needed() {
+	if holdshort.Distinct(approvers) >= req.Audience.Needed() {
 		return false, nil
 	}
 	if err := c.vote(req, run, d); err != nil {

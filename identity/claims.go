@@ -30,6 +30,9 @@ func (c Claims) user(said claimed) (string, error) {
 		if address := said.verifiedEmail(); address != "" {
 			return address, nil
 		}
+		if strings.Contains(subject, "@") { // it would pass for the address of somebody who has verified theirs
+			return "", errors.New("its sub looks like an e-mail address that nobody verified: set the claim that names people, user: sub")
+		}
 		return subject, nil
 	case "email":
 		if address := said.verifiedEmail(); address != "" {

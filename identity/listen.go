@@ -40,6 +40,9 @@ func loopbackName(host string) bool {
 // local reports whether a call surely comes from this machine and was meant for it: not passed on by a proxy that runs here, and not sent by a
 // page whose name was pointed at loopback.
 func local(r *http.Request) bool {
+	if !r.ProtoAtLeast(1, 1) { // nobody but a proxy speaks it any more
+		return false
+	}
 	for _, h := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via"} {
 		if len(r.Header[h]) > 0 {
 			return false

@@ -23,11 +23,11 @@ func (v Verdict) MetBy(owner string, requester holdshort.Requester, approvers ..
 	case Deny:
 		return false
 	}
-	counted := map[string]bool{}
+	var counted []holdshort.Actor
 	for _, a := range approvers {
 		if v.Audience.Includes(a, owner) && !v.Audience.Excludes(a, requester) {
-			counted[a.Who()] = true
+			counted = append(counted, a)
 		}
 	}
-	return len(counted) >= v.Audience.Needed()
+	return holdshort.Distinct(counted) >= v.Audience.Needed()
 }

@@ -1,8 +1,10 @@
 package telemetry
 
 import (
+	"fmt"
 	"log/slog"
 	"net/http"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -25,7 +27,7 @@ func (o *Observer) Door(next http.Handler, log *slog.Logger) http.Handler {
 			r.Header.Set("Traceparent", parent) // what is stored with a run hangs under this call
 		}
 		seen := &status{ResponseWriter: w}
-		next.ServeHTTP(seen, r)
+		guarded(next, seen, r, log)
 		route, took := routeOf(r), time.Since(began)
 		code := max(seen.code, http.StatusOK)
 		span.SetName(methodOf(r) + " " + route)
@@ -40,6 +42,27 @@ func (o *Observer) Door(next http.Handler, log *slog.Logger) http.Handler {
 		}
 		log.DebugContext(ctx, "http", "method", r.Method, "route", route, "status", code, "took", took)
 	})
+}
+
+// guarded serves, and survives what panics: the log has where, the caller a plain answer if there was none yet. Whoever means to cut the
+// connection still does.
+func guarded(next http.Handler, w *status, r *http.Request, log *slog.Logger) {
+	defer func() {
+		p := recover()
+		if p == nil {
+			return
+		}
+		if p == http.ErrAbortHandler {
+			panic(p)
+		}
+		log.ErrorContext(r.Context(), "a call panicked", "method", methodOf(r), "route", routeOf(r), "panic", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
+		if w.code == 0 {
+			http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
+			return
+		}
+		panic(http.ErrAbortHandler) // half an answer is none
+	}()
+	next.ServeHTTP(w, r)
 }
 
 // methodOf is the method if it is one: callers can make up as many as they like, and would fill the counters with them.

@@ -14,8 +14,9 @@ import (
 // netip knows by itself (private, loopback, link-local, multicast) is not repeated here.
 var closed = prefixes(
 	"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
-	"::/96",        // IPv4 in another coat
-	"64:ff9b::/96", // NAT64: any IPv4 address, private ones too
+	"::/96",           // IPv4 in another coat
+	"::ffff:0:0:0/96", // and translated
+	"64:ff9b::/96",    // NAT64: any IPv4 address, private ones too
 	"64:ff9b:1::/48",
 	"100::/64", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "5f00::/16", "fec0::/10",
 )

@@ -17,7 +17,11 @@ func describe(req client.Request, now time.Time) []string {
 	add := func(format string, args ...any) {
 		lines = append(lines, strings.Split(fmt.Sprintf(format, args...), "\n")...)
 	}
-	add("%s", visible(req.Question))
+	question := visible(req.Question)
+	if strings.Contains(question, "\n") { // what a question says must not look like what will run
+		question = "| " + strings.ReplaceAll(question, "\n", "\n| ")
+	}
+	add("%s", question)
 	for i, a := range req.Actions {
 		add("")
 		need := ""

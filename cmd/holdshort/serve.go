@@ -27,7 +27,7 @@ const defaultAddr = "127.0.0.1:8080"
 type serveCommand struct {
 	Config   string   `placeholder:"FILE" env:"HOLDSHORT_CONFIG" help:"Configuration. Default: holdshort.yaml, if it is there."`
 	Addr     string   `placeholder:"HOST:PORT" env:"HOLDSHORT_ADDR" help:"Address to listen on. Default: 127.0.0.1:8080. Any other than loopback needs authentication."`
-	Open     bool     `help:"Ask nobody on this machine who they are: every caller is the administrator. Only on loopback, for trying things out."`
+	Open     bool     `help:"Ask nobody on this machine who they are: every caller is the administrator. Only on loopback, without a proxy in front, for trying things out."`
 	LeaveOut []string `placeholder:"SECTION" help:"Start without these sections of the configuration, which this build does not run: agents, models, tools, policies, channels."`
 	storeFlags
 }

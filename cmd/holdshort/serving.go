@@ -78,6 +78,9 @@ func newServing(ctx context.Context, o servingOptions) (s *serving, err error) {
 			listener.Close()
 		}
 	}()
+	if o.Identity.Open && !isLoopback(s.listener.Addr()) { // a name may lead elsewhere than it says
+		return nil, &holdshort.Error{Code: holdshort.Forbidden, Op: "listen on " + o.Addr, Message: "everybody who reaches it would be the administrator", Hint: "serve on 127.0.0.1, or leave --open out"}
+	}
 	if o.API.PublicURL == "" && isLoopback(s.listener.Addr()) {
 		o.API.PublicURL = s.url()
 	}
