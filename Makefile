@@ -10,6 +10,7 @@ BENCHTIME ?= 1s
 FIGURETIME ?= 6s
 PARKED ?= 1000000
 DUE ?= 100000
+WAITERS ?= 10000
 FUZZ ?= .
 FUZZTIME ?= 10m
 TORTURETIME ?= 10m
@@ -38,7 +39,7 @@ bench: ## Go benchmarks, with PostgreSQL: make bench PKG=./store/... BENCH=Commi
 
 .PHONY: figures
 figures: build ## the figures of docs/performance.md on this machine, SQLite then PostgreSQL (some minutes; PARKED and DUE make it longer)
-	bin/holdshort bench --folder . --duration $(FIGURETIME) --cycle --sleeps 200 --parked $(PARKED) --due $(DUE)
+	bin/holdshort bench --folder . --duration $(FIGURETIME) --cycle --sleeps 200 --parked $(PARKED) --due $(DUE) --door --pollers 1000 --waiters $(WAITERS)
 	@scripts/postgres exec sh -c 'bin/holdshort bench --store "$$HOLDSHORT_TEST_POSTGRES" --duration $(FIGURETIME) --cycle --sleeps 200 --due $(DUE)'
 
 .PHONY: fuzz
@@ -46,10 +47,12 @@ fuzz: ## every fuzz target in turn, FUZZTIME=10m each: make fuzz FUZZ=Canonical 
 	@scripts/fuzz
 
 .PHONY: torture
-torture: build ## the promises: every crash point on PostgreSQL, then real processes killed on SQLite and on PostgreSQL, TORTURETIME=10m each
+torture: build ## the promises: every crash point on PostgreSQL, then real processes killed on SQLite and on PostgreSQL, directly and over HTTP, TORTURETIME=10m each
 	@HOLDSHORT_TORTURE=full scripts/postgres exec go test -timeout 0 -count 1 ./torture
 	bin/holdshort torture --duration $(TORTURETIME)
+	bin/holdshort torture --duration $(TORTURETIME) --http
 	@scripts/postgres exec sh -c 'bin/holdshort torture --duration $(TORTURETIME) --store "$$HOLDSHORT_TEST_POSTGRES"'
+	@scripts/postgres exec sh -c 'bin/holdshort torture --duration $(TORTURETIME) --http --store "$$HOLDSHORT_TEST_POSTGRES"'
 
 .PHONY: postgres
 postgres: ## a throw-away PostgreSQL in the foreground; prints HOLDSHORT_TEST_POSTGRES for other terminals
