@@ -106,6 +106,7 @@ func TestRevokedWhileWaiting(t *testing.T) {
 	_, id := d.starts(t, "refund", refund{"77", 120})
 	waiter := d.key(t, tenant, "wim", []string{policy.Reviewer}, nil)
 	d.keys["wim"] = waiter
+	d.as(t, "ana") // before the two run beside each other
 	_, key, err := d.engine.KeyBySecret(t.Context(), waiter)
 	if err != nil {
 		t.Fatal(err)
