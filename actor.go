@@ -94,11 +94,13 @@ func (a Audience) Excludes(actor Actor, requester Requester) bool {
 		return false
 	}
 	same := func(id string) bool { return id != "" && (id == actor.ID || id == actor.ForUser) }
-	return same(requester.User) || same(requester.RaisedBy)
+	return same(requester.User) || same(requester.RaisedBy) || same(requester.StartedBy)
 }
 
 // Requester is on whose behalf a request was made.
 type Requester struct {
 	User     string `json:"user,omitempty"`
 	RaisedBy string `json:"raised_by,omitempty"`
+	// StartedBy is the key or person that started the run for the user, where it is another: it does not count either.
+	StartedBy string `json:"started_by,omitempty"`
 }

@@ -91,7 +91,7 @@ func (r Request) ComputeFingerprint(tenant TenantID) (string, error) {
 
 // checkText refuses what encoding/json would replace: two different questions would get one fingerprint.
 func (f fingerprintForm) checkText() error {
-	texts := []string{string(f.Tenant), string(f.Request), string(f.Kind), f.Question, string(f.ExpectedInput), string(f.Run), f.Step, f.PolicyVersion, f.Salt, f.Requester.User, f.Requester.RaisedBy}
+	texts := []string{string(f.Tenant), string(f.Request), string(f.Kind), f.Question, string(f.ExpectedInput), string(f.Run), f.Step, f.PolicyVersion, f.Salt, f.Requester.User, f.Requester.RaisedBy, f.Requester.StartedBy}
 	texts = append(append(texts, f.Audience.Users...), f.Audience.Roles...)
 	for _, o := range f.Options {
 		texts = append(texts, o.ID, o.Label)

@@ -93,6 +93,7 @@ type Run struct {
 	FlowVersion int             `json:"flow_version"`
 	Agent       string          `json:"agent,omitempty"`
 	User        string          `json:"user,omitempty"`
+	StartedBy   string          `json:"started_by,omitempty"` // who started it for the user, if it was somebody else
 	Input       json.RawMessage `json:"input,omitempty"`
 	Result      json.RawMessage `json:"result,omitempty"`
 	Error       *Failure        `json:"error,omitempty"`

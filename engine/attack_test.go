@@ -101,6 +101,30 @@ func TestQuorumOnePersonTwice(t *testing.T) {
 	}
 }
 
+// whoever started the run for somebody does not count among those who approve what it asks, under its own name either.
+func TestStarterDoesNotCount(t *testing.T) {
+	for name, audience := range map[string]holdshort.Audience{"quorum": {Roles: []string{"reviewer"}, Quorum: 2}, "separate": {Roles: []string{"reviewer"}, Separate: true}} {
+		t.Run(name, func(t *testing.T) {
+			var pay counter
+			b := newBed(t, engine.Config{Flows: []flow.Flow{refunds}, Tools: []tool.Tool{refundTool(&pay)}, Policy: asking(policy.Verdict{Audience: audience})})
+			key := holdshort.Actor{ID: "key_1", Kind: holdshort.Service, ForUser: "carl", Roles: []string{"reviewer"}, Assurance: holdshort.AssuranceToken}
+			run, err := b.Start(t.Context(), tenant, engine.StartInput{Flow: "refunds", Input: []byte(`{"order":"77","amount":120}`), User: "carl", Actor: key})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.settle()
+			req := b.request(run.ID)
+			key.ForUser = ""
+			if _, err := b.Decide(t.Context(), tenant, engine.DecideInput{Request: req.ID, Action: holdshort.Approve, Actor: key}); code(err) != holdshort.Forbidden {
+				t.Errorf("the key that started it approves: %v", err)
+			}
+			if pay.n() != 0 {
+				t.Error("it ran")
+			}
+		})
+	}
+}
+
 // the policy becomes Allow while a person looks: the call runs although its request is open, and the rejection is accepted afterwards.
 func TestRunsWhileAsked(t *testing.T) {
 	var pay counter

@@ -56,6 +56,7 @@ func (c *change) complete(run *holdshort.Run, req holdshort.Request) (holdshort.
 		req.SessionID, req.RunID, req.TraceID, req.FlowVersion = run.SessionID, run.ID, run.TraceID, run.FlowVersion
 		if req.Requester.User == "" {
 			req.Requester.User = run.User
+			req.Requester.StartedBy = run.StartedBy
 		}
 	}
 	if req.Priority == "" {

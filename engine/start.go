@@ -84,6 +84,9 @@ func (e *Engine) newRun(tenant holdshort.TenantID, in StartInput) (holdshort.Run
 	if run.User == "" {
 		run.User = in.Actor.ID
 	}
+	if in.Actor.ID != run.User {
+		run.StartedBy = in.Actor.ID
+	}
 	if run.ID == "" {
 		run.ID = holdshort.NewRunID(now)
 	}

@@ -15,6 +15,7 @@ type runFixed struct {
 	User        string          `json:"user,omitempty"`
 	Input       json.RawMessage `json:"input,omitempty"`
 	TraceParent string          `json:"trace_parent,omitempty"`
+	StartedBy   string          `json:"started_by,omitempty"`
 }
 
 type runBody struct {
@@ -70,7 +71,7 @@ func (tx *Tx) scanRun(scan func(...any) error) (run holdshort.Run, id string, er
 	if !slices.Contains(runStatuses, run.Status) {
 		return run, id, corrupt("run", id, nil)
 	}
-	run.ParentID, run.TraceID, run.TraceParent, run.User, run.Input = f.Parent, f.Trace, f.TraceParent, f.User, f.Input
+	run.ParentID, run.TraceID, run.TraceParent, run.StartedBy, run.User, run.Input = f.Parent, f.Trace, f.TraceParent, f.StartedBy, f.User, f.Input
 	run.Result, run.Error, run.Attempt, run.Open = b.Result, b.Error, b.Attempt, b.Open
 	return run, id, nil
 }
@@ -92,7 +93,7 @@ func (tx *Tx) PutRun(run holdshort.Run) error {
 	}
 	var once []any
 	if run.Revision == 0 {
-		fixed, err := tx.encode("run.fixed", id, runFixed{Parent: run.ParentID, Trace: run.TraceID, TraceParent: run.TraceParent, User: run.User, Input: run.Input})
+		fixed, err := tx.encode("run.fixed", id, runFixed{Parent: run.ParentID, Trace: run.TraceID, TraceParent: run.TraceParent, StartedBy: run.StartedBy, User: run.User, Input: run.Input})
 		if err != nil {
 			return err
 		}
