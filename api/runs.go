@@ -67,7 +67,7 @@ func (c *call) startRun(in struct {
 // run shows a run with what it waits for.
 func (c *call) run(run holdshort.Run) *Run {
 	out := &Run{Run: run, OpenRequests: []holdshort.RequestID{}}
-	if run.Status.Ended() {
+	if run.Status.Ended() || run.Open == 0 {
 		return out
 	}
 	if ids, err := c.engine.OpenRequests(c.ctx, c.who.Tenant, run); err == nil {
@@ -111,14 +111,16 @@ func (c *call) readRun(in struct {
 		return nil, err
 	}
 	if in.Wait > 0 && !engine.Resting(run) {
-		if err := c.hold(in.Wait, func(ctx context.Context) error {
-			_, err := c.engine.AwaitRun(ctx, c.who.Tenant, in.ID, engine.Resting)
+		if err := c.hold(in.Wait, func(ctx context.Context) (err error) {
+			run, err = c.engine.AwaitRun(ctx, c.who.Tenant, in.ID, engine.Resting)
 			return err
 		}); err != nil {
 			return nil, err
 		}
-		if run, err = c.engine.RunFor(c.ctx, c.who.Tenant, in.ID, c.who.Actor); err != nil {
-			return nil, err
+		if run.ID == "" || !c.engine.Visible(c.who.Actor, nil, &run) { // it may have been taken away meanwhile
+			if run, err = c.engine.RunFor(c.ctx, c.who.Tenant, in.ID, c.who.Actor); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if in.Wait > 0 && !engine.Resting(run) {
