@@ -24,7 +24,8 @@ func Redact(args json.RawMessage, fields []string) json.RawMessage {
 		}
 		if _, ok := object[name]; ok {
 			object[name] = withheld
-		} else if outer, inner, nested := strings.Cut(name, "."); nested && object[outer] != nil {
+		}
+		if outer, inner, nested := strings.Cut(name, "."); nested && object[outer] != nil {
 			object[outer] = Redact(object[outer], []string{inner})
 		}
 	}

@@ -18,7 +18,7 @@ func TestRedact(t *testing.T) {
 		{`{"a":1}`, []string{"c"}, `{"a":1}`},
 		{`{"a":1,"b":2}`, []string{"*"}, `"[redacted]"`},
 		{`{"a":{"b":1,"c":2}}`, []string{"a.b"}, `{"a":{"b":"[redacted]","c":2}}`},
-		{`{"a.b":1,"a":{"b":1}}`, []string{"a.b"}, `{"a":{"b":1},"a.b":"[redacted]"}`},
+		{`{"a.b":1,"a":{"b":1}}`, []string{"a.b"}, `{"a":{"b":"[redacted]"},"a.b":"[redacted]"}`},
 		{`{"a":[{"b":1}]}`, []string{"a.b"}, `{"a":"[redacted]"}`},
 		{`{"a":1}`, []string{"b.c"}, `{"a":1}`},
 		{`[1,2]`, []string{"a"}, `"[redacted]"`},
