@@ -49,6 +49,9 @@ func Exhaust(ctx context.Context, s Scenario, c Course) (*Report, error) {
 			least = whole.Calls
 		}
 	}
+	if s.Crowded {
+		least /= 2
+	}
 	faults := c.faults(most)
 	var err error
 	var mu sync.Mutex

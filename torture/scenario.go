@@ -26,6 +26,8 @@ type Scenario struct {
 	Only string
 	// Nodes: several processes share the database, on SQLite too: a lease has to end before another takes over.
 	Nodes bool
+	// Crowded: so many act at the same moment that the number of calls depends on the machine: only the first half of them is sure to be met.
+	Crowded bool
 	// Check looks at the end: what must be so besides the promises.
 	Check func(w *World, f *Facts)
 }

@@ -166,7 +166,7 @@ const crowd = 100
 
 // Crowd: a hundred people decide one request at the same moment, half of them this way, half of them that.
 var Crowd = Scenario{
-	Name: "100 deciders", Flows: refundFlows, Tools: refundTools(Works),
+	Name: "100 deciders", Flows: refundFlows, Tools: refundTools(Works), Crowded: true,
 	Drive: func(h *Hand) {
 		h.Start("run_1", "refund", 1)
 		if req, ok := h.Asked("run_1", "refund"); ok && req.Status == holdshort.RequestOpen {
