@@ -75,7 +75,8 @@ func (e *Engine) Decide(ctx context.Context, tenant holdshort.TenantID, in Decid
 	}
 	if out.Run != nil { // who decides need not be one who may see the run
 		if ok, _ := policy.Can(policy.View, in.Actor, policy.Resource{Owner: out.Run.User, Requester: holdshort.Requester{User: out.Run.User}}); !ok {
-			out.Run = &holdshort.Run{ID: out.Run.ID, Status: out.Run.Status, SessionID: out.Run.SessionID, TraceID: out.Run.TraceID, Revision: out.Run.Revision}
+			out.Run = &holdshort.Run{ID: out.Run.ID, Status: out.Run.Status, SessionID: out.Run.SessionID, TraceID: out.Run.TraceID, Flow: out.Run.Flow, FlowVersion: out.Run.FlowVersion, Attempt: out.Run.Attempt,
+				CreatedAt: out.Run.CreatedAt, UpdatedAt: out.Run.UpdatedAt, Revision: out.Run.Revision}
 		}
 	}
 	return out, err
