@@ -15,12 +15,18 @@ func (s *slice) storeSoon() (stop func()) {
 	if !s.fresh {
 		return func() {}
 	}
+	done := make(chan struct{})
 	timer := time.AfterFunc(s.e.config.Grace, func() {
+		defer close(done)
 		if s.isFresh() {
 			_ = s.commit(context.WithoutCancel(s.ctx), nil) // an error shows in the next commit
 		}
 	})
-	return func() { timer.Stop() }
+	return func() {
+		if !timer.Stop() {
+			<-done // what comes after reads and writes what that commit does
+		}
+	}
 }
 
 // unstorable tells errors that no second try would change: what the flow recorded cannot be stored as it is.

@@ -104,9 +104,10 @@ func (s *slice) loop() {
 		} else if s.journal == nil {
 			s.journal = newJournal(nil)
 		}
+		run := s.snapshot()
 		grace := s.storeSoon()
-		ctx, rested := s.e.config.Observer.Slice(s.ctx, s.run)
-		ending := s.flow.Execute(ctx, s, s.run.Input)
+		ctx, rested := s.e.config.Observer.Slice(s.ctx, run)
+		ending := s.flow.Execute(ctx, s, run.Input)
 		grace()
 		if ending.Unwound != "" {
 			s.e.log.Warn("a deferred function of a flow panicked while its run was suspended", "run_id", s.id, "flow", s.flow.Title(), "stack", ending.Unwound)
@@ -180,7 +181,7 @@ func (s *slice) finish(ending flow.Ending) (again bool, err error) {
 			again, err = s.suspend(c, run)
 			return err
 		})
-		s.wake = s.run.Wake // what the journal that is loaded next contains, at least
+		s.wake = s.snapshot().Wake // what the journal that is loaded next contains, at least
 		if err == nil && !again {
 			s.e.memory.keep(s.tenant, s.snapshot(), s.journal)
 		}
