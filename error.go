@@ -47,6 +47,8 @@ const (
 	ToolFailed          Code = "tool_failed"       // the tool said no, and nothing happened
 	NotHappened         Code = "not_happened"      // a call whose answer was lost turned out not to have taken effect
 	ToolUnknown         Code = "tool_unknown"      // this node has no such tool
+	ModelFailed         Code = "model_failed"      // the language model gave no answer that can be used
+	AgentUnknown        Code = "agent_unknown"     // this node has no such agent
 	FlowUnknown         Code = "flow_unknown"      // this node has no such flow or version
 	Poisoned            Code = "poisoned"          // claimed again and again without progress
 	Stuck               Code = "stuck"             // its code neither ends nor does anything

@@ -68,6 +68,8 @@ type Failure struct {
 	Message string `json:"message"`
 	Step    string `json:"step,omitempty"`
 	Stack   string `json:"stack,omitempty"`
+	// Detail is what is known of the fault beyond its text, for whoever puts it right.
+	Detail json.RawMessage `json:"detail,omitempty"`
 	// Others are further steps that failed beside it, in branches: a retry tries them again too.
 	Others []string `json:"others,omitempty"`
 }

@@ -194,11 +194,27 @@ func costOf(t tool.Tool, args json.RawMessage) (cost int64) {
 	return t.Cost(args)
 }
 
+// changed fails closed too: what cannot say whether it is still itself is not.
+func changed(t tool.Tool) (is bool) {
+	if t.Changed == nil {
+		return false
+	}
+	defer func() {
+		if recover() != nil {
+			is = true
+		}
+	}()
+	return t.Changed()
+}
+
 // judged is what a policy is asked about a call.
 func (e *Engine) judged(tenant holdshort.TenantID, run *holdshort.Run, name string, args json.RawMessage, now time.Time) policy.Call {
 	t, known := e.tools[name]
 	c := policy.Call{Tenant: tenant, Tool: name, Args: args, Known: known, Effect: string(t.Effect), Reversible: string(t.Reversible), Idempotent: t.Idempotent, Now: now}
-	c.Cost = costOf(t, args)
+	c.Cost, c.Guarded, c.Changed = costOf(t, args), t.Guarded, changed(t)
+	if h := t.Hints; h != nil {
+		c.Hinted, c.Trusted, c.ReadOnly, c.Destroys = true, h.Trusted, h.ReadOnly, h.Destructive
+	}
 	if run != nil {
 		c.Agent, c.Flow, c.User, c.Session, c.Run = run.Agent, run.Flow, run.User, run.SessionID, run.ID
 	}

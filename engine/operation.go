@@ -74,7 +74,7 @@ func (s *slice) readOnly(ctx context.Context, c *call) error {
 	}
 	c.entry = &holdshort.JournalEntry{Key: c.Key, Kind: flow.KindCall, Hash: c.Hash, Started: started, Ended: s.Now()}
 	if fault != nil {
-		c.entry.Error = &holdshort.Failure{Code: holdshort.ToolFailed, Message: clipLong(fault.Error()), Step: c.Key}
+		c.entry.Error = toolFailure(c.Key, fault)
 	} else if c.entry.Outcome, fault = callValue(result, ""); fault != nil {
 		return fault
 	}

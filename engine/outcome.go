@@ -161,7 +161,7 @@ func (c *change) ledgerEvent(name string, op holdshort.Operation, code holdshort
 
 func fill(entry *holdshort.JournalEntry, result tool.Result, fault error) (err error) {
 	if fault != nil {
-		entry.Error = &holdshort.Failure{Code: holdshort.ToolFailed, Message: clipLong(fault.Error()), Step: entry.Key}
+		entry.Error = toolFailure(entry.Key, fault)
 		return nil
 	}
 	if len(result.Value) > maxResult { // it happened: that is recorded, whatever it brought
@@ -171,6 +171,20 @@ func fill(entry *holdshort.JournalEntry, result tool.Result, fault error) (err e
 	entry.Outcome, err = callValue(result, "")
 	return err
 }
+
+// toolFailure keeps what the other side said about the arguments, for whoever puts them right.
+func toolFailure(step string, fault error) *holdshort.Failure {
+	f := &holdshort.Failure{Code: holdshort.ToolFailed, Message: clipLong(fault.Error()), Step: step}
+	var known *tool.Fault
+	if errors.As(fault, &known) {
+		if raw, err := json.Marshal(known); err == nil && len(raw) <= maxDetail {
+			f.Detail = raw
+		}
+	}
+	return f
+}
+
+const maxDetail = 16 << 10
 
 const maxResult = store.MaxBody / 2
 

@@ -29,6 +29,12 @@ type Call struct {
 	Effect     string // read or write
 	Reversible string // yes, no or external
 	Idempotent bool
+	Guarded    bool // a person is asked about every call
+	Changed    bool // the definition is another than the one that somebody agreed to
+	Hinted     bool // a server said something of it:
+	Trusted    bool // and is believed
+	ReadOnly   bool
+	Destroys   bool
 	Cost       int64
 	Agent      string
 	Flow       string
@@ -121,12 +127,24 @@ func Judge(ctx context.Context, p Policy, call Call) (v Verdict) {
 	}()
 	v, err := p.Judge(ctx, call)
 	if err == nil {
-		return v
+		return v.guarded(call)
 	}
 	if v.Decision != Deny { // a deny rule that fails denies, any other asks
 		v.Decision = Ask
 	}
 	return Verdict{Decision: v.Decision, Rule: v.Rule, Version: v.Version, Reason: "policy_error"}
+}
+
+// guarded: what a tool's owner wants asked about, and what is no longer what somebody agreed to, no rule allows.
+func (v Verdict) guarded(call Call) Verdict {
+	switch {
+	case v.Decision != Allow:
+	case call.Changed:
+		return Verdict{Decision: Ask, Rule: "changed tool", Version: v.Version, Limits: v.Limits}
+	case call.Guarded:
+		return Verdict{Decision: Ask, Rule: "requires approval", Version: v.Version, Limits: v.Limits}
+	}
+	return v
 }
 
 // withDefaults fills in what a policy left out, and reads words that it does not know as the careful ones.

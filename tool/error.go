@@ -35,7 +35,8 @@ func (t Tool) IsDefinite(err error) (proof bool) {
 		}
 	}()
 	var d definite
-	return errors.As(err, &d) || t.Definite != nil && t.Definite(err)
+	var f *Fault
+	return errors.As(err, &d) || errors.As(err, &f) && f.Repairable() || t.Definite != nil && t.Definite(err)
 }
 
 // definiteStatuses are answers with which a server refuses before it does anything.

@@ -52,6 +52,12 @@ type Tool struct {
 	Retries int
 	// Concurrency is how many calls of this tool a node makes at once. Default: no limit.
 	Concurrency int
+	// Guarded has a person asked about every call, whatever a rule allows. Default: the policy says.
+	Guarded bool
+	// Hints are what a server of tools says of this one. Default: nobody said anything.
+	Hints *Hints
+	// Changed reports whether the definition is another than the one that somebody agreed to: then every call is asked about. Default: never.
+	Changed func() bool
 	// Cost of a call with these arguments, for spending limits. Default: 0.
 	Cost func(args json.RawMessage) int64
 	// Definite says of an error that it proves that nothing happened. Errors made by Definite and NotSent do, whatever it says.
@@ -62,6 +68,14 @@ type Tool struct {
 	Reconcile func(ctx context.Context, call Call) (Finding, error)
 
 	schema *schema.Schema
+}
+
+// Hints are what a server says of its tool. They are believed only of a server that is trusted.
+type Hints struct {
+	Server      string
+	Trusted     bool
+	ReadOnly    bool
+	Destructive bool
 }
 
 // Call is one call of a tool, exactly as it was approved.
