@@ -142,6 +142,14 @@ func (s *slice) carryOut(ctx context.Context, c *call) error {
 	return s.refuse(ctx, c, denial("rejected by "+c.approval.Actor.ID+reason(c.decided.Message, c.approval.Message)))
 }
 
+// changed gives the arguments that it runs with where a person has changed them.
+func (c *call) changed() json.RawMessage {
+	if c.decided != nil && c.decided.Action == holdshort.Edit {
+		return c.decided.Args
+	}
+	return c.ran
+}
+
 func reason(texts ...string) string {
 	for _, t := range texts {
 		if t != "" {

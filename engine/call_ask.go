@@ -98,6 +98,7 @@ func (s *slice) draft(key string, calls []*call, v policy.Verdict, asks func(*ca
 		r.Actions = append(r.Actions, a)
 	}
 	r.Reason, r.Rule, r.PolicyVersion, r.Audience, r.ValidFor, r.OnTimeout, r.OnReject, r.Priority = v.Reason, v.Rule, v.Version, v.Audience, v.ValidFor, v.OnTimeout, v.OnReject, v.Priority
+	r.Prompt = v.Audience.Owner // whoever is asked about in a chat answers there
 	if v.ExpiresIn != policy.Never {
 		r.ExpiresIn = v.ExpiresIn
 	}

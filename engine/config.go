@@ -20,6 +20,8 @@ type Config struct {
 	Keyring *holdshort.Keyring
 	// Flows that this node runs.
 	Flows []flow.Flow
+	// Agents are flows that people start by another name: the agent's name, and that of its flow.
+	Agents map[string]string
 	// Tools that they call.
 	Tools []tool.Tool
 	// Policy says which calls need a person. Default: all of them, and a reviewer.

@@ -40,6 +40,7 @@ type Engine struct {
 	opened   opened
 	clock    clock
 	memory   memory
+	deltas   deltas
 	unrouted unrouted
 	outbox   outbox // sends under way
 	sealed   time.Time
@@ -84,6 +85,11 @@ func New(s store.Store, config Config) (*Engine, error) {
 	for _, f := range config.Flows {
 		if err := e.addFlow(f); err != nil {
 			return nil, err
+		}
+	}
+	for name, flow := range config.Agents {
+		if e.latest[flow] == 0 {
+			return nil, &holdshort.Error{Code: holdshort.Invalid, Field: "agents", Op: "register agent " + name, Message: "there is no flow " + flow, Hint: "register the agent's flow too"}
 		}
 	}
 	for _, s := range config.Senders {

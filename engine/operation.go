@@ -75,20 +75,20 @@ func (s *slice) readOnly(ctx context.Context, c *call) error {
 	c.entry = &holdshort.JournalEntry{Key: c.Key, Kind: flow.KindCall, Hash: c.Hash, Started: started, Ended: s.Now()}
 	if fault != nil {
 		c.entry.Error = toolFailure(c.Key, fault)
-	} else if c.entry.Outcome, fault = callValue(result, ""); fault != nil {
+	} else if c.entry.Outcome, fault = callValue(result, "", nil); fault != nil {
 		return fault
 	}
 	return s.Record(ctx, *c.entry)
 }
 
-func callValue(r tool.Result, by string) (json.RawMessage, error) {
+func callValue(r tool.Result, by string, ran json.RawMessage) (json.RawMessage, error) {
 	if !utf8.Valid(r.Value) {
 		r.Value = bytes.ToValidUTF8(r.Value, []byte("\uFFFD"))
 	}
 	if len(r.Value) > 0 && !json.Valid(r.Value) {
 		r.Value, _ = json.Marshal(string(r.Value)) // text is not lost because it is no JSON
 	}
-	return json.Marshal(flow.CallOutcome{Value: r.Value, By: by})
+	return json.Marshal(flow.CallOutcome{Value: r.Value, By: by, Args: ran})
 }
 
 // begin commits the `started` row: the moment of execution. In the same transaction it checks that the run is still ours and not canceled,

@@ -110,7 +110,7 @@ func (e *Engine) persist(commit func(context.Context) error) error {
 // attempt has been made meanwhile, and this one's answer is only a fact in the log.
 func (c *change) outcome(op holdshort.Operation, nonce string, call *call, runAttempt int, happened bool, result tool.Result, fault error) (*holdshort.JournalEntry, error) {
 	entry := &holdshort.JournalEntry{RunID: op.RunID, Key: call.Key, Attempt: runAttempt, Kind: flow.KindCall, Hash: call.Hash, Started: op.StartedAt, Ended: c.now}
-	if err := fill(entry, result, fault); err != nil {
+	if err := fill(entry, result, fault, call.changed()); err != nil {
 		return nil, err
 	}
 	switch {
@@ -159,7 +159,12 @@ func (c *change) ledgerEvent(name string, op holdshort.Operation, code holdshort
 	return c.AddEvent(holdshort.Event{Type: name, Run: op.RunID, Request: op.RequestID, Actor: "system:worker", Code: string(code), Data: raw})
 }
 
-func fill(entry *holdshort.JournalEntry, result tool.Result, fault error) (err error) {
+func fill(entry *holdshort.JournalEntry, result tool.Result, fault error, ran json.RawMessage) (err error) {
+	if len(ran) > 0 {
+		if entry.Outcome, err = json.Marshal(flow.CallOutcome{Args: ran}); err != nil {
+			return err
+		}
+	}
 	if fault != nil {
 		entry.Error = toolFailure(entry.Key, fault)
 		return nil
@@ -168,7 +173,7 @@ func fill(entry *holdshort.JournalEntry, result tool.Result, fault error) (err e
 		entry.Error = &holdshort.Failure{Code: holdshort.TooLarge, Message: fmt.Sprintf("it was done, but its result has more than %d bytes and was not kept", maxResult), Step: entry.Key}
 		return nil
 	}
-	entry.Outcome, err = callValue(result, "")
+	entry.Outcome, err = callValue(result, "", ran)
 	return err
 }
 

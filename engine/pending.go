@@ -31,8 +31,9 @@ type alarm struct {
 }
 
 type said struct {
-	key   string
-	parts []holdshort.Part
+	key     string
+	message holdshort.Message
+	note    bool // it is sent to nobody
 }
 
 type emitted struct {
@@ -64,7 +65,11 @@ func (p pending) speaks() bool {
 // write stores a batch with its run. The run itself is stored by the caller.
 func (p pending) write(c *change, run *holdshort.Run, fresh bool) error {
 	for _, s := range p.said {
-		if err := c.say(run, s.key, s.parts); err != nil {
+		utter := c.say
+		if s.note {
+			utter = c.note
+		}
+		if err := utter(run, s.key, s.message); err != nil {
 			return err
 		}
 	}

@@ -165,7 +165,7 @@ func (c *change) settle(op holdshort.Operation, key, hash string, runAttempt int
 	entry := holdshort.JournalEntry{RunID: op.RunID, Key: key, Attempt: runAttempt, Kind: flow.KindCall, Hash: hash, Started: op.StartedAt, Ended: c.now}
 	if happened {
 		next.ResultHash, next.ExternalIDs = c.e.keyring.TenantHash(c.Tenant(), "result", result.Value), storable(result.ExternalIDs)
-		if entry.Outcome, err = callValue(result, by); err != nil {
+		if entry.Outcome, err = callValue(result, by, nil); err != nil {
 			return nil, err
 		}
 	} else {

@@ -93,8 +93,31 @@ func (s *slice) mayPause(key string) error {
 }
 
 // Say queues a message with the entry that records it.
-func (s *slice) Say(ctx context.Context, entry holdshort.JournalEntry, parts []holdshort.Part) error {
-	return s.record(ctx, func(p *pending) { p.said = append(p.said, said{entry.Key, parts}) }, entry)
+func (s *slice) Say(ctx context.Context, entry holdshort.JournalEntry, m holdshort.Message) error {
+	return s.record(ctx, func(p *pending) { p.said = append(p.said, said{key: entry.Key, message: m}) }, entry)
+}
+
+// Note queues a message of the history alone with the entry that records it.
+func (s *slice) Note(ctx context.Context, entry holdshort.JournalEntry, m holdshort.Message) error {
+	return s.record(ctx, func(p *pending) { p.said = append(p.said, said{key: entry.Key, message: m, note: true}) }, entry)
+}
+
+// About says which run it is.
+func (s *slice) About() flow.About {
+	run := s.snapshot()
+	return flow.About{Run: run.ID, Session: run.SessionID, User: run.User, Agent: run.Agent}
+}
+
+// History reads what a model may know of the session, up to now.
+func (s *slice) History(ctx context.Context) ([]holdshort.Message, error) {
+	run := s.snapshot()
+	if run.SessionID == "" {
+		return nil, nil
+	}
+	if s.isFresh() {
+		run.ID = "" // it begins now
+	}
+	return s.e.ModelHistory(ctx, s.tenant, run.SessionID, run.ID)
 }
 
 // Emit queues an event with the entry that records it.
@@ -146,4 +169,15 @@ func (s *slice) Wait(ctx context.Context, key, name string, timeout time.Duratio
 	}
 	entry.Error = &holdshort.Failure{Code: holdshort.TimedOut, Message: "nothing arrived in time", Step: key}
 	return entry, s.Record(ctx, entry)
+}
+
+// Take gives a post that is there, as Wait does, and waits for none.
+func (s *slice) Take(ctx context.Context, key, name string) (*holdshort.JournalEntry, error) {
+	took, body, ok := s.journal.take(name)
+	if !ok {
+		return nil, nil
+	}
+	now := s.Now()
+	entry := holdshort.JournalEntry{Key: key, Kind: flow.KindWait, Outcome: body, Started: now, Ended: now}
+	return &entry, s.record(ctx, nil, entry, tookEntry(key, took, now))
 }

@@ -116,29 +116,6 @@ func (t *chat) add(m holdshort.Message) holdshort.Message {
 	return m
 }
 
-// say puts what a flow says to the session's user into the outbox, once: under the key of the run's journal.
-func (c *change) say(run *holdshort.Run, key string, parts []holdshort.Part) error {
-	size := 0
-	for _, p := range parts {
-		size += len(p.Text) + len(p.Data)
-	}
-	if size > c.e.config.Limits.Text {
-		return &holdshort.Error{Code: holdshort.TooLarge, Op: "say " + key, Message: "the message is too long", Hint: "shorten it, or send it in pieces"}
-	}
-	fact := map[string]string{"step": key}
-	if run.SessionID != "" {
-		t, err := c.chat(run.SessionID)
-		if err != nil {
-			return err
-		}
-		if t != nil && !t.gone {
-			m := t.tell(utterance{kind: "text", shape: "message", parts: parts, visible: true, run: run.ID, key: string(run.ID) + "/" + key})
-			fact["message"] = string(m.ID)
-		}
-	}
-	return c.event("response:prepared", run, nil, "system:worker", "", fact)
-}
-
 // closeChats asks the next prompts and stores what was said.
 func (c *change) closeChats() error {
 	for _, id := range slices.Sorted(maps.Keys(c.chats)) {

@@ -79,6 +79,9 @@ func (e *Engine) startedBy(ctx context.Context, tenant holdshort.TenantID, asked
 
 func (e *Engine) newRun(tenant holdshort.TenantID, in StartInput) (holdshort.Run, error) {
 	now := time.Now()
+	if err := e.byAgent("start run", in.Agent, &in.Flow); err != nil {
+		return holdshort.Run{}, err
+	}
 	run := holdshort.Run{ID: in.ID, Status: holdshort.RunQueued, SessionID: in.Session, ParentID: in.Parent, TraceID: in.Trace, TraceParent: in.TraceParent, Flow: in.Flow, FlowVersion: in.Version,
 		Agent: in.Agent, User: in.User, Input: in.Input, Attempt: 1}
 	if run.User == "" {
@@ -106,6 +109,19 @@ func (e *Engine) newRun(tenant holdshort.TenantID, in StartInput) (holdshort.Run
 		return run, &holdshort.Error{Code: holdshort.Invalid, Op: "start run", Field: "input", Message: "the input is not JSON", Hint: "send a JSON value"}
 	}
 	return run, nil
+}
+
+// byAgent gives the flow of an agent where none is named.
+func (e *Engine) byAgent(op, agent string, name *string) error {
+	if agent == "" || *name != "" {
+		return nil
+	}
+	found, ok := e.config.Agents[agent]
+	if !ok {
+		return &holdshort.Error{Code: holdshort.AgentUnknown, Op: op, Field: "agent", Message: "this node has no agent " + clip(agent), Hint: "check the name, or declare the agent"}
+	}
+	*name = found
+	return nil
 }
 
 // validRunID keeps out what parts the names of operations and journal keys.

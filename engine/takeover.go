@@ -50,6 +50,7 @@ func (e *Engine) Takeover(ctx context.Context, tenant holdshort.TenantID, in Tak
 	if err != nil {
 		return holdshort.Session{}, err
 	}
+	e.deltas.mute(tenant, s.ID)
 	return s, nil
 }
 

@@ -55,15 +55,7 @@ func (a Answer) Approved() bool {
 // Ask asks the user for a text.
 func Ask(c *Context, name string, q Question) (string, error) {
 	draft := q.draft(holdshort.Clarification, holdshort.FreeText, holdshort.Answer)
-	a, err := ask(c, name, q, draft, true, 5*time.Minute)
-	if err != nil {
-		return "", err
-	}
-	var text string
-	if json.Unmarshal(a.Value, &text) != nil {
-		text = string(a.Value)
-	}
-	return text, nil
+	return text(ask(c, name, q, draft, true, 5*time.Minute))
 }
 
 // Confirm asks the user yes or no.
@@ -110,6 +102,23 @@ func Form[T any](c *Context, name string, q Question, schema json.RawMessage) (v
 			Hint: "let the schema demand what the type needs"}
 	}
 	return value, nil
+}
+
+// Mend asks the user how to put a call right that was refused because of its arguments, and gives what they wrote.
+func Mend(c *Context, name string, q Question) (string, error) {
+	draft := q.draft(holdshort.ErrorRecovery, holdshort.FreeText, holdshort.Answer)
+	return text(ask(c, name, q, draft, true, 10*time.Minute))
+}
+
+func text(a Answer, err error) (string, error) {
+	if err != nil {
+		return "", err
+	}
+	var s string
+	if json.Unmarshal(a.Value, &s) != nil {
+		s = string(a.Value)
+	}
+	return s, nil
 }
 
 // Approve asks a reviewer. It returns a decision and grants nothing: a Call asks by itself when policy says so.

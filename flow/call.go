@@ -43,7 +43,9 @@ type Result struct {
 	Tool  string
 	Value json.RawMessage // what the tool returned, or what a person answered in its place
 	// By is the person who was the tool. Default: the tool itself answered.
-	By  string
+	By string
+	// Ran are the arguments that it ran with where a person had changed them. Default: those of the request.
+	Ran json.RawMessage
 	Err error // denied, failed or unknown, with its code
 
 	key string
@@ -55,10 +57,11 @@ func Calls(c *Context, name string, calls []Request) ([]Result, error) {
 	return invoke(c, name, calls, false)
 }
 
-// CallOutcome is what the journal keeps of a call that has a value.
+// CallOutcome is what the journal keeps of a call.
 type CallOutcome struct {
 	Value json.RawMessage `json:"value,omitempty"`
 	By    string          `json:"by,omitempty"`
+	Args  json.RawMessage `json:"args,omitempty"` // that it ran with, where a person had changed them; also of one that failed
 }
 
 func invoke(c *Context, name string, calls []Request, single bool) ([]Result, error) {
@@ -115,7 +118,10 @@ func invoke(c *Context, name string, calls []Request, single bool) ([]Result, er
 	for i, in := range invocations {
 		r := Result{ID: in.ID, Tool: in.Tool, key: in.Key}
 		out, err := outcome[CallOutcome](c, entries[i])
-		r.Value, r.By, r.Err = out.Value, out.By, err
+		if err != nil && len(entries[i].Outcome) > 0 {
+			_ = json.Unmarshal(entries[i].Outcome, &out) // of one that failed only the arguments stand there
+		}
+		r.Value, r.By, r.Ran, r.Err = out.Value, out.By, out.Args, err
 		results[i] = r
 	}
 	return results, nil

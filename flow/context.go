@@ -21,6 +21,22 @@ type Context struct {
 	ended atomic.Bool
 }
 
+// About is what a run is, the same from its start to its end.
+type About struct {
+	Run     holdshort.RunID
+	Session holdshort.SessionID // empty: it talks to nobody
+	User    string
+	Agent   string
+}
+
+// RunOf tells a flow which run it is. Whoever decides by it what to do decides the same on every replay.
+func RunOf(c *Context) About {
+	if r, ok := c.x.recorder.(interface{ About() About }); ok {
+		return r.About()
+	}
+	return About{}
+}
+
 // lane is the goroutine of a branch. Flows that it runs within each other share it.
 type lane struct {
 	entry     uintptr // see entryPoint

@@ -25,6 +25,7 @@ type memory struct {
 	asked   map[string]holdshort.Request
 	until   map[string]time.Time // of sleeps and waits
 	posts   []post
+	history []holdshort.Message
 	tools   map[string]func(args json.RawMessage) (any, error)
 	parked  map[string]bool // tools whose calls wait for an approval
 	batches map[string][]string
@@ -198,9 +199,15 @@ func (m *memory) Calls(_ context.Context, key string, calls []flow.Invocation) (
 	return entries, nil
 }
 
-func (m *memory) Say(_ context.Context, entry holdshort.JournalEntry, parts []holdshort.Part) error {
-	return m.leave("say", entry, parts[0].Text)
+func (m *memory) Say(_ context.Context, entry holdshort.JournalEntry, said holdshort.Message) error {
+	return m.leave("say", entry, said.Parts[0].Text)
 }
+
+func (m *memory) Note(_ context.Context, entry holdshort.JournalEntry, note holdshort.Message) error {
+	return m.leave("note", entry, string(note.Role))
+}
+
+func (m *memory) History(context.Context) ([]holdshort.Message, error) { return m.history, nil }
 
 func (m *memory) Emit(_ context.Context, entry holdshort.JournalEntry, name string, body json.RawMessage) error {
 	return m.leave("emit", entry, name+string(body))
@@ -258,6 +265,24 @@ func (m *memory) Wait(_ context.Context, key, name string, timeout time.Duration
 	m.put(entry)
 	m.save()
 	return entry, m.fails("wait done", key)
+}
+
+func (m *memory) Take(_ context.Context, key, name string) (*holdshort.JournalEntry, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.fails("take", key); err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(m.posts, func(p post) bool { return p.name == name && !p.taken })
+	if i < 0 {
+		return nil, nil
+	}
+	m.posts[i].taken = true
+	m.did[key]++
+	entry := holdshort.JournalEntry{Key: key, Kind: flow.KindWait, Outcome: json.RawMessage(m.posts[i].body)}
+	m.put(entry)
+	m.save()
+	return &entry, m.fails("take done", key)
 }
 
 func (m *memory) post(name, body string) {

@@ -22,13 +22,19 @@ type Recorder interface {
 	// Calls carries out calls of tools, each under its own key, through policy, approval and ledger. Outcomes are in the calls' order.
 	Calls(ctx context.Context, key string, calls []Invocation) ([]holdshort.JournalEntry, error)
 	// Say puts a message to the user into the outbox with the entry that records it.
-	Say(ctx context.Context, entry holdshort.JournalEntry, parts []holdshort.Part) error
+	Say(ctx context.Context, entry holdshort.JournalEntry, m holdshort.Message) error
+	// Note leaves a message in the session's history with the entry that records it. It is sent to nobody.
+	Note(ctx context.Context, entry holdshort.JournalEntry, m holdshort.Message) error
+	// History is what a model may know of the session, oldest first.
+	History(ctx context.Context) ([]holdshort.Message, error)
 	// Emit leaves an event with the entry that records it.
 	Emit(ctx context.Context, entry holdshort.JournalEntry, name string, body json.RawMessage) error
 	// Sleep gives when the time has come, Suspend before.
 	Sleep(ctx context.Context, key string, d time.Duration) error
 	// Wait gives the first post of that name that no other Wait took, or none when the time is over; Suspend before.
 	Wait(ctx context.Context, key, name string, timeout time.Duration) (holdshort.JournalEntry, error)
+	// Take gives the first post of that name that nobody took, recorded under key, or nil and records nothing.
+	Take(ctx context.Context, key, name string) (*holdshort.JournalEntry, error)
 }
 
 // Invocation is one call of a tool as the flow asked for it.
@@ -73,6 +79,7 @@ const (
 	KindCall   = "call"
 	KindAsk    = "ask"
 	KindSay    = "say"
+	KindNote   = "note"
 	KindEmit   = "emit"
 	KindSleep  = "sleep"
 	KindWait   = "wait"

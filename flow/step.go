@@ -29,7 +29,7 @@ func Model[T any](c *Context, name string, fn func(ctx context.Context) (T, erro
 
 func local[T any](c *Context, kind, name string, fn func(context.Context) (T, error), retry []Retry) (T, error) {
 	entry := c.perform(kind, name, "", func(key string) (holdshort.JournalEntry, error) {
-		value, err := attempt(c.x.ctx, fn, retry)
+		value, err := attempt(c.streamed(kind, key), fn, retry)
 		if cause := context.Cause(c.x.ctx); cause != nil {
 			return holdshort.JournalEntry{}, cause // whatever it returned is not the world's answer: it was told to stop
 		}

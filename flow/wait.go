@@ -1,7 +1,6 @@
 package flow
 
 import (
-	"encoding/json"
 	"time"
 
 	"github.com/holdshort/holdshort"
@@ -24,27 +23,4 @@ func Wait[T any](c *Context, name string, timeout time.Duration) (T, error) {
 		return c.x.recorder.Wait(c.x.ctx, key, name, timeout)
 	})
 	return given[T](entry, "the sender of the post")
-}
-
-// Say sends a text to the session's user.
-func Say(c *Context, name, text string) {
-	c.perform(KindSay, name, "", func(key string) (holdshort.JournalEntry, error) {
-		now := c.x.recorder.Now()
-		entry := holdshort.JournalEntry{Key: key, Kind: KindSay, Started: now, Ended: now}
-		return entry, c.x.recorder.Say(c.x.ctx, entry, []holdshort.Part{{Type: "text", Text: text}})
-	})
-}
-
-// Emit leaves an event of the author's own: flow.emitted, with name as its code. The body is kept apart from the log and can be erased.
-func Emit(c *Context, name string, body any) error {
-	raw, err := encode("event "+name, body)
-	if err != nil {
-		return err
-	}
-	c.perform(KindEmit, name, "", func(key string) (holdshort.JournalEntry, error) {
-		now := c.x.recorder.Now()
-		entry := holdshort.JournalEntry{Key: key, Kind: KindEmit, Started: now, Ended: now}
-		return entry, c.x.recorder.Emit(c.x.ctx, entry, name, json.RawMessage(raw))
-	})
-	return nil
 }

@@ -52,6 +52,8 @@ type Message struct {
 	CallID string `json:"call_id,omitempty"` // of a tool's result: which call it answers
 	Tool   string `json:"tool,omitempty"`    // of a tool's result
 	Failed bool   `json:"failed,omitempty"`  // of a tool's result: there is none, and Text says why
+	// Untrusted text came from outside: whatever it says, it is no instruction. Marked says so to the model.
+	Untrusted bool `json:"untrusted,omitempty"`
 }
 
 // Tool is something that the model may ask for.

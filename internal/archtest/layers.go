@@ -19,8 +19,9 @@ type Layer struct {
 var Layers = []Layer{
 	// 1: main
 	{Dir: "cmd/holdshort", Imports: []string{"..."}, Modules: []string{"github.com/alecthomas/kong", "charm.land", "golang.org/x/term"}, Tests: []string{"internal/testpg"}},
-	{Dir: "demo", Imports: []string{".", "client", "engine", "flow", "policy", "tool"}, Tests: append([]string{"store", "store/sqlite"}, bed...)},
-	{Dir: "config", Imports: []string{".", "policy", "internal/schema"}, Modules: []string{"github.com/goccy/go-yaml", "github.com/google/jsonschema-go"}},
+	{Dir: "demo", Imports: []string{".", "agent", "client", "config", "engine", "flow", "model", "model/script", "policy", "policy/rulebook", "setup", "tool"}, Tests: append([]string{"store", "store/sqlite"}, bed...)},
+	{Dir: "setup", Imports: []string{".", "agent", "config", "engine", "flow", "model", "model/*", "policy", "policy/rulebook", "tool", "tool/*"}, Tests: append([]string{"store", "store/sqlite", "api", "client", "identity"}, bed...)},
+	{Dir: "config", Imports: []string{".", "policy", "policy/rulebook", "internal/schema"}, Modules: []string{"github.com/goccy/go-yaml", "github.com/google/jsonschema-go"}},
 	{Dir: "telemetry", Imports: []string{".", "engine"}, Modules: []string{"go.opentelemetry.io/otel"}, Tests: append([]string{"flow", "policy", "store/sqlite", "tool"}, bed...)},
 
 	// 2: in and out: decode, one call below, encode. They see the kernel, never the store.
@@ -34,13 +35,15 @@ var Layers = []Layer{
 		Tests: append([]string{"store", "store/sqlite"}, bed...)},
 	{Dir: "history", Imports: []string{"."}},
 	{Dir: "chat", Imports: []string{".", "reply", "engine", "flow", "policy"}, Tests: bed},
-	{Dir: "agent", Imports: []string{".", "reply", "engine", "flow", "policy", "model", "tool"}, Tests: bed},
+	{Dir: "agent", Imports: []string{".", "reply", "flow", "model", "tool", "repair", "internal/schema"}, Tests: append([]string{"engine", "policy", "model/script", "store/sqlite"}, bed...)},
 
 	// 4: the kernel, and what its users write
 	{Dir: "engine", Imports: []string{".", "reply", "flow", "policy", "tool", "store", "internal/schema", "internal/apart"}, Tests: append([]string{"store/sqlite", "store/postgres"}, bed...)},
 	{Dir: "flow", Imports: []string{"."}, Tests: append([]string{"policy", "tool"}, bed...)},
 	{Dir: "flow/flowcheck"},
 	{Dir: "policy", Imports: []string{"."}},
+	{Dir: "policy/rulebook", Imports: []string{".", "policy"}, Modules: []string{"cel.dev/cel-go", "cel.dev/expr", "google.golang.org/protobuf"}, Tests: append([]string{"engine", "flow", "tool"}, bed...)},
+	{Dir: "repair", Imports: []string{".", "reply", "tool", "internal/schema"}, Pure: true},
 
 	// 5: the nouns; reading a reply; checking JSON
 	{Dir: ".", Pure: true},
@@ -60,8 +63,9 @@ var Layers = []Layer{
 	// Language models and tools: the contract, then one folder for each
 	{Dir: "model", Imports: []string{"."}},
 	{Dir: "model/*", Imports: []string{".", "model"}},
-	{Dir: "tool", Imports: []string{".", "internal/schema"}},
-	{Dir: "tool/*", Imports: []string{".", "tool"}},
+	{Dir: "tool", Imports: []string{".", "internal/schema"}, Modules: []string{"github.com/google/jsonschema-go"}},
+	{Dir: "tool/*", Imports: []string{".", "tool", "internal/apart"}, Tests: append([]string{"engine", "flow", "policy"}, bed...)},
+	{Dir: "tool/mcp", Imports: []string{".", "tool", "internal/apart"}, Modules: []string{"github.com/modelcontextprotocol/go-sdk"}, Tests: append([]string{"engine", "flow", "policy"}, bed...)},
 
 	// For programs around it, and the proof
 	{Dir: "client", Imports: []string{"."}, Tests: append([]string{"api", "engine", "flow", "identity", "policy", "store/sqlite", "tool"}, bed...)},
