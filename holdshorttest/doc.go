@@ -1,5 +1,5 @@
 // Package holdshorttest runs a whole engine inside a test: a real store, a clock that only the test moves, and people who follow a script.
-// It may import the root package, engine, flow and flow/flowcheck, policy, tool, store and store/sqlite; nothing that ships imports it.
+// It may import the root package, agent, engine, flow and flow/flowcheck, policy, tool, store and store/sqlite; nothing that ships imports it.
 //
 //	func TestBigRefundsNeedFinance(t *testing.T) {
 //		refund := holdshorttest.Counter("refund")

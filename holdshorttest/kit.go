@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/agent"
 	"github.com/holdshort/holdshort/engine"
 	"github.com/holdshort/holdshort/flow"
 	"github.com/holdshort/holdshort/policy"
@@ -28,6 +30,8 @@ type TB interface {
 type Options struct {
 	Flows []flow.Flow
 	Tools []tool.Tool
+	// Agents, beside the flows and tools that they need. Their own tools come with them.
+	Agents []*agent.Agent
 	// Policy. Default: every call needs a reviewer.
 	Policy policy.Policy
 	// Tenant whose runs these are. Default: test.
@@ -128,6 +132,18 @@ func (k *Kit) begin() {
 		Node: fmt.Sprintf("test-%d", len(k.past)+1), Clock: k.clock.read, Grace: time.Second, Drain: o.Patience}
 	for _, t := range o.Tools {
 		config.Tools = append(config.Tools, k.crashable(t))
+	}
+	for _, a := range o.Agents {
+		if config.Agents == nil {
+			config.Agents = map[string]string{}
+		}
+		config.Agents[a.Name()] = agent.FlowName(a.Name())
+		config.Flows = append(slices.Clip(config.Flows), a.Flow())
+		for _, t := range a.Tools() {
+			if !slices.ContainsFunc(config.Tools, func(known tool.Tool) bool { return known.Name == t.Name }) {
+				config.Tools = append(config.Tools, k.crashable(t))
+			}
+		}
 	}
 	for _, name := range o.Channels {
 		config.Senders[name] = &k.outbox
