@@ -43,7 +43,7 @@ func (t *turn) carryOut(n int, said answer) error {
 	if err := t.goOn(n, wishes); err != nil {
 		return err
 	}
-	assistant := model.Message{Role: model.Assistant, Text: said.Text}
+	assistant := model.Message{Role: model.Assistant, Text: said.Text, Echo: said.Echo}
 	for _, w := range wishes {
 		call := w.Call
 		if len(call.Args) == 0 {

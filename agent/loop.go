@@ -57,7 +57,11 @@ func (a *Agent) run(c *flow.Context, in Input, sub bool) (Result, error) {
 			}
 			continue
 		}
-		t.messages = append(t.messages, model.Message{Role: model.Assistant, Text: said.Text})
+		if strings.TrimSpace(said.Text) == "" {
+			t.messages = append(t.messages, model.Message{Role: model.User, Text: "Your answer was cut off before it said anything. Answer again, shorter."})
+			continue
+		}
+		t.messages = append(t.messages, model.Message{Role: model.Assistant, Text: said.Text, Echo: said.Echo})
 		data, wrong := t.a.fits(said)
 		if wrong != "" {
 			t.messages = append(t.messages, model.Message{Role: model.User, Text: wrong})
@@ -147,7 +151,7 @@ const maxAnswer = 1 << 20
 
 // sane refuses answers that nobody could use: they would be kept for ever.
 func sane(r model.Response) error {
-	size := len(r.Text)
+	size := len(r.Text) + len(r.Echo)
 	for _, c := range r.Calls {
 		size += len(c.Args) + len(c.Malformed) + len(c.ID) + len(c.Tool)
 	}
@@ -157,7 +161,7 @@ func sane(r model.Response) error {
 	if r.Stop == model.StopRefused && r.Text == "" && len(r.Calls) == 0 {
 		return &holdshort.Error{Code: holdshort.ModelFailed, Message: "the model will not answer", Hint: "look at what it was asked"}
 	}
-	if strings.TrimSpace(r.Text) == "" && len(r.Calls) == 0 {
+	if strings.TrimSpace(r.Text) == "" && len(r.Calls) == 0 && r.Stop != model.StopLength {
 		return &holdshort.Error{Code: holdshort.ModelFailed, Message: "the model said nothing", Hint: "retry the run"}
 	}
 	return nil

@@ -54,6 +54,8 @@ type Message struct {
 	Failed bool   `json:"failed,omitempty"`  // of a tool's result: there is none, and Text says why
 	// Untrusted text came from outside: whatever it says, it is no instruction. Marked says so to the model.
 	Untrusted bool `json:"untrusted,omitempty"`
+	// Echo is what the provider wants back unchanged with this answer of its own, such as signed reasoning. Nobody else reads it.
+	Echo json.RawMessage `json:"echo,omitempty"`
 }
 
 // Tool is something that the model may ask for.
@@ -89,6 +91,8 @@ type Response struct {
 	Stop  Stop   `json:"stop,omitempty"`
 	Usage Usage  `json:"usage,omitzero"`
 	Model string `json:"model,omitempty"` // as the provider names it
+	// Echo goes into the message that this answer becomes.
+	Echo json.RawMessage `json:"echo,omitempty"`
 }
 
 // Usage is what an answer took.

@@ -62,10 +62,12 @@ var Layers = []Layer{
 
 	// Language models and tools: the contract, then one folder for each
 	{Dir: "model", Imports: []string{"."}},
-	{Dir: "model/*", Imports: []string{".", "model"}},
-	{Dir: "tool", Imports: []string{".", "internal/schema"}, Modules: []string{"github.com/google/jsonschema-go"}},
-	{Dir: "tool/*", Imports: []string{".", "tool", "internal/apart"}, Tests: append([]string{"engine", "flow", "policy"}, bed...)},
-	{Dir: "tool/mcp", Imports: []string{".", "tool", "internal/apart"}, Modules: []string{"github.com/modelcontextprotocol/go-sdk"}, Tests: append([]string{"engine", "flow", "policy"}, bed...)},
+	{Dir: "model/*", Imports: []string{".", "model", "model/internal/*"}},
+	{Dir: "model/internal/*", Imports: []string{".", "model"}},
+	{Dir: "tool", Imports: []string{".", "internal/schema"}, Modules: []string{"github.com/google/jsonschema-go"}, Tests: append([]string{"flow", "policy"}, bed...)},
+	{Dir: "tool/*", Imports: []string{".", "tool", "tool/internal/*", "internal/apart"}, Tests: append([]string{"engine", "flow", "policy"}, bed...)},
+	{Dir: "tool/internal/*", Imports: []string{".", "tool", "tool/internal/*", "internal/apart"}},
+	{Dir: "tool/mcp", Imports: []string{".", "tool", "tool/internal/*", "internal/apart"}, Modules: []string{"github.com/modelcontextprotocol/go-sdk"}, Tests: append([]string{"engine", "flow", "policy"}, bed...)},
 
 	// For programs around it, and the proof
 	{Dir: "client", Imports: []string{"."}, Tests: append([]string{"api", "engine", "flow", "identity", "policy", "store/sqlite", "tool"}, bed...)},
