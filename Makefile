@@ -54,6 +54,10 @@ torture: build ## the promises: every crash point on PostgreSQL, then real proce
 	@scripts/postgres exec sh -c 'bin/holdshort torture --duration $(TORTURETIME) --store "$$HOLDSHORT_TEST_POSTGRES"'
 	@scripts/postgres exec sh -c 'bin/holdshort torture --duration $(TORTURETIME) --http --store "$$HOLDSHORT_TEST_POSTGRES"'
 
+.PHONY: sdkcheck
+sdkcheck: ## what our model clients read and send, judged by the vendors' own SDKs, in a module of its own (they take minutes to compile)
+	@cd internal/sdkcheck && go test -p 1 ./...
+
 .PHONY: postgres
 postgres: ## a throw-away PostgreSQL in the foreground; prints HOLDSHORT_TEST_POSTGRES for other terminals
 	@scripts/postgres run

@@ -34,7 +34,7 @@ type Config struct {
 	Schema json.RawMessage
 	// Repair says how a call is put right that was refused because of its arguments. Default: the user is asked.
 	Repair Repair
-	// InputTimeout is how long questions to the user stay open. Default: 10 minutes.
+	// InputTimeout is how long questions to the user stay open; flow.Never: until they are answered. Default: 10 minutes.
 	InputTimeout time.Duration
 	// Timeout of a whole run, pauses included. Default: none.
 	Timeout time.Duration
@@ -133,7 +133,9 @@ func New(config Config) (*Agent, error) {
 }
 
 func (c Config) withDefaults() Config {
-	c.InputTimeout = or(c.InputTimeout, 10*time.Minute)
+	if c.InputTimeout != flow.Never {
+		c.InputTimeout = or(c.InputTimeout, 10*time.Minute)
+	}
 	c.Limits.Iterations = or(c.Limits.Iterations, 50)
 	c.Limits.Calls = or(c.Limits.Calls, 20)
 	c.Limits.Window = or(c.Limits.Window, 60_000)

@@ -52,6 +52,9 @@ func (a *Agent) run(c *flow.Context, in Input, sub bool) (Result, error) {
 			return Result{}, t.giveUp(n, err)
 		}
 		if len(said.Calls) > 0 {
+			if strings.TrimSpace(said.Text) != "" { // whoever listens has heard it
+				t.speak(n, said)
+			}
 			if err := t.carryOut(n, said); err != nil {
 				return Result{}, err
 			}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/agent"
@@ -97,7 +98,7 @@ func TestACorrectionIsApprovedLikeAnyCall(t *testing.T) {
 	session := k.Chat("carl", "desk")
 	run := k.As("carl").Say(session, "a sunset")
 	k.As("ana", "reviewer").Approve(k.Request(run))
-	k.Settle()
+	k.Advance(15 * time.Second)
 	k.As("carl").Say(session, "16:9")
 	req := k.Request(run)
 	if req.Kind != holdshort.Approval || string(req.Actions[0].Args) != `{"aspect_ratio":"16:9","prompt":"sunset"}` || paint.Calls() != 1 {
@@ -121,10 +122,10 @@ func TestManyTurns(t *testing.T) {
 	if n := paint.Calls(); n != 1 {
 		t.Fatalf("%d calls after an answer that says nothing", n)
 	}
-	k.Settle()
+	k.Advance(15 * time.Second)
 	k.As("carl").Say(session, "aspect_ratio=16:9")
 	contains(t, k.Request(run).Question, "size")
-	k.Settle()
+	k.Advance(15 * time.Second)
 	k.As("carl").Say(session, "fix it")
 	if got := argsOf(paint); len(got) != 3 || got[2] != `{"aspect_ratio":"16:9","prompt":"sunset","size":"large"}` {
 		t.Errorf("called with %q", got)
@@ -142,7 +143,7 @@ func TestThreeAttemptsAndNoMore(t *testing.T) {
 	run := k.As("carl").Say(session, "go")
 	for _, size := range []string{"b", "c", "d"} {
 		k.As("carl").Say(session, "size="+size)
-		k.Settle()
+		k.Advance(15 * time.Second)
 	}
 	if resultOf(t, k, run); stubborn.Calls() != 4 {
 		t.Errorf("%d calls", stubborn.Calls())

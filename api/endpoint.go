@@ -14,6 +14,7 @@ type endpoint struct {
 	method, path string
 	about        about
 	in, out      reflect.Type
+	or           reflect.Type // what else it gives, if a view of it is asked for
 	serve        func(*call) error
 }
 

@@ -5,6 +5,7 @@ import "slices"
 // endpoints is the whole table, in the order of the documentation.
 func (s *Server) endpoints() []endpoint {
 	return slices.Concat(
+		s.agentEndpoints(),
 		s.sessionEndpoints(),
 		s.messageEndpoints(),
 		s.eventEndpoints(),

@@ -156,7 +156,13 @@ func (c *call) events(f *feed, from string, types []string, sel selection) error
 	defer context.AfterFunc(c.ending, cancel)()
 	defer http.NewResponseController(c.w).SetWriteDeadline(time.Time{}) // the connection may be used again
 	out := &eventStream{call: c, sights: f.sights, control: http.NewResponseController(c.w), checked: time.Now(), all: seesAll(c.who)}
-	err = f.follow(ctx, c.who.Tenant, sel, after, ear{begin: out.begin, event: out.event, flush: out.flush, quiet: out.quiet, every: c.options.KeepAlive})
+	to := ear{begin: out.begin, event: out.event, flush: out.flush, quiet: out.quiet, every: c.options.KeepAlive}
+	if sel.wantsDeltas() {
+		pieces, stop := c.engine.Listen(c.who.Tenant, sel.session, sel.run)
+		defer stop()
+		to.pieces, to.piece = pieces, out.delta
+	}
+	err = f.follow(ctx, c.who.Tenant, sel, after, to)
 	if !out.begun {
 		return err
 	}
@@ -267,7 +273,7 @@ func (s *eventStream) check() error {
 }
 
 func (s *eventStream) same(who identity.Who) error {
-	if who.Tenant != s.who.Tenant || who.Actor.ID != s.who.Actor.ID || !who.Allows(policy.View) {
+	if who.Tenant != s.who.Tenant || who.Actor.ID != s.who.Actor.ID || !who.Allows(s.about.action) {
 		return &holdshort.Error{Code: holdshort.Forbidden, Message: "these credentials may no longer look", Hint: "authenticate again"}
 	}
 	return nil

@@ -233,6 +233,9 @@ type ear struct {
 	flush func() error // after one or more events
 	quiet func() error
 	every time.Duration
+	// Pieces of texts in the making, and what to do with one. None: nobody wants them.
+	pieces <-chan engine.Delta
+	piece  func(engine.Delta) error
 }
 
 // follow hands every selected event after a position to the ear, each once and in order, until ctx ends or the ear returns an error.
@@ -311,6 +314,11 @@ func (f *feed) catchUp(ctx context.Context, tenant holdshort.TenantID, sel selec
 func (f *feed) listen(ctx context.Context, l *listener, after int64, to ear, quiet *time.Timer) (int64, error) {
 	for {
 		queue, behind := l.take()
+		if len(queue) > 0 { // what was said before a fact is heard before it
+			if err := overhear(to); err != nil {
+				return after, err
+			}
+		}
 		for _, s := range queue {
 			if s.Position <= after {
 				continue
@@ -330,6 +338,10 @@ func (f *feed) listen(ctx context.Context, l *listener, after int64, to ear, qui
 		}
 		select {
 		case <-l.hint:
+		case piece := <-to.pieces:
+			if err := hear(piece, to); err != nil {
+				return after, err
+			}
 		case <-quiet.C:
 			quiet.Reset(to.every)
 			if err := to.quiet(); err != nil {
@@ -337,6 +349,30 @@ func (f *feed) listen(ctx context.Context, l *listener, after int64, to ear, qui
 			}
 		case <-ctx.Done():
 			return after, ctx.Err()
+		}
+	}
+}
+
+// overhear tells the pieces that are there.
+func overhear(to ear) error {
+	select {
+	case piece := <-to.pieces:
+		return hear(piece, to)
+	default:
+		return nil
+	}
+}
+
+// hear tells a piece of a text and those that wait behind it.
+func hear(piece engine.Delta, to ear) error {
+	for {
+		if err := to.piece(piece); err != nil {
+			return err
+		}
+		select {
+		case piece = <-to.pieces:
+		default:
+			return to.flush()
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"reflect"
@@ -18,7 +17,7 @@ func (s *Server) messageEndpoints() []endpoint {
 	history := stream("GET", "/v1/sessions/{id}/messages", about{tag: "sessions", summary: "What was said: pinned or of the last hour unless window says otherwise, oldest first. Accept: application/x-ndjson streams all of it.", action: policy.View, wait: true}, (*call).history)
 	history.out = reflect.TypeFor[Page[holdshort.Message]]()
 	return []endpoint{
-		route("POST", "/v1/sessions/{id}/messages", about{tag: "sessions", summary: "A message of the user. With wait, when the run that takes it rests; 202 while it is under way.", action: policy.Post, also: []int{202}, once: true, wait: true, errors: []int{409, 413, 422}}, (*call).receive),
+		route("POST", "/v1/sessions/{id}/messages", about{tag: "sessions", summary: "A message of the user. With wait, when the run that takes it rests; 202 while it is under way. A blocking agent's run is waited for through pauses, a minute if wait is left out.", action: policy.Post, also: []int{202}, once: true, wait: true, errors: []int{409, 413, 422}}, (*call).receive),
 		history,
 		route("POST", "/v1/sessions/{id}/messages/batch", about{tag: "sessions", summary: "Add messages that were said elsewhere, each once by its id.", action: policy.Post, once: true, errors: []int{409, 413, 422}}, (*call).appendMessages),
 		route("POST", "/v1/sessions/{id}/messages/{msg}/pin", about{tag: "sessions", summary: "Keep a message in every window.", action: policy.Pin, errors: []int{409}}, (*call).pin),
@@ -65,7 +64,11 @@ func (c *call) receive(in struct {
 	if err != nil {
 		return Taken{}, err
 	}
-	session, err := c.session(in.ID)
+	session, err := c.engine.SessionFor(c.ctx, c.who.Tenant, in.ID, c.who.Actor)
+	if err != nil {
+		return Taken{}, err
+	}
+	how, err := c.manner(session.Agent, in.Wait)
 	if err != nil {
 		return Taken{}, err
 	}
@@ -89,7 +92,7 @@ func (c *call) receive(in struct {
 	if got.Duplicate {
 		c.again(0)
 	}
-	return c.taken(got, in.Wait)
+	return c.taken(got, how)
 }
 
 func (in Incoming) inbound(session holdshort.SessionID) (engine.Inbound, error) {
@@ -127,7 +130,7 @@ func checkParts(parts []holdshort.Part) error {
 }
 
 // taken waits as long as the caller wants to, and says where things stand.
-func (c *call) taken(got engine.Received, wait time.Duration) (Taken, error) {
+func (c *call) taken(got engine.Received, how manner) (Taken, error) {
 	out := Taken{Outcome: got.Outcome, Replies: []holdshort.Message{}}
 	under := got.Outcome == engine.RoutedPending
 	var run holdshort.Run
@@ -136,18 +139,10 @@ func (c *call) taken(got engine.Received, wait time.Duration) (Taken, error) {
 		if run, err = c.engine.RunByID(c.ctx, c.who.Tenant, got.Run); err != nil {
 			return out, err
 		}
-		if wait > 0 && !engine.Resting(run) {
-			if err := c.hold(wait, func(ctx context.Context) error {
-				_, err := c.engine.AwaitRun(ctx, c.who.Tenant, got.Run, engine.Resting)
-				return err
-			}); err != nil {
-				return out, err
-			}
-			if run, err = c.engine.RunByID(c.ctx, c.who.Tenant, got.Run); err != nil {
-				return out, err
-			}
+		if run, err = c.await(run, how); err != nil {
+			return out, err
 		}
-		under = !engine.Resting(run)
+		under = !how.enough(run)
 		if c.engine.Visible(c.who.Actor, nil, &run) {
 			out.Run = c.run(run)
 		}

@@ -106,6 +106,8 @@ func (e endpoint) responses(types *schemas) object {
 		switch {
 		case e.out == reflect.TypeFor[none]():
 			status, answer = http.StatusNoContent, object{"description": "Done."}
+		case e.or != nil:
+			answer["content"] = object{media: object{"schema": object{"oneOf": []any{types.of(e.out), types.of(e.or)}}}}
 		case e.out != nil:
 			answer["content"] = object{media: object{"schema": types.of(e.out)}}
 		default:

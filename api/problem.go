@@ -33,6 +33,7 @@ var statuses = map[holdshort.Code]int{
 	holdshort.NotCanonical:        http.StatusBadRequest,
 	holdshort.FlowUnknown:         http.StatusBadRequest,
 	holdshort.ToolUnknown:         http.StatusBadRequest,
+	holdshort.AgentUnknown:        http.StatusBadRequest,
 	holdshort.NotFound:            http.StatusNotFound,
 	holdshort.Forbidden:           http.StatusForbidden,
 	holdshort.Denied:              http.StatusForbidden,

@@ -113,6 +113,8 @@ const timeFormat = "2006-01-02T15:04:05.999999Z07:00"
 type Run struct {
 	holdshort.Run
 	OpenRequests []holdshort.RequestID `json:"open_requests"`
+	Request      *Request              `json:"request,omitempty"` // what it waits for, where one run is asked for
+	Hitl         *Hitl                 `json:"hitl,omitempty"`    // the same pause in its flat form
 }
 
 // Hitl is the flat form of a pause, for callers who know nothing else.

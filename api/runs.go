@@ -4,18 +4,22 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"reflect"
 	"time"
 
 	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/agent"
 	"github.com/holdshort/holdshort/engine"
 	"github.com/holdshort/holdshort/policy"
 )
 
 func (s *Server) runEndpoints() []endpoint {
+	read := stream("GET", "/v1/runs/{id}", about{tag: "runs", summary: "One run. With wait, when it has ended or waits for somebody; 202 while it is under way. view=execution_state: where its agent stands.", action: policy.View, also: []int{202}, wait: true}, (*call).readRun)
+	read.out, read.or = reflect.TypeFor[Run](), reflect.TypeFor[agent.State]()
 	return []endpoint{
-		route("POST", "/v1/runs", about{tag: "runs", summary: "Start a run without a chat message.", action: policy.Start, status: 201, also: []int{200}, once: true, errors: []int{409, 413, 422}}, (*call).startRun),
+		route("POST", "/v1/runs", about{tag: "runs", summary: "Start a run without a chat message. With wait, when it has ended or waits for somebody; 202 while it is under way. A blocking agent's is waited for through pauses, a minute if wait is left out.", action: policy.Start, status: 201, also: []int{200, 202}, once: true, wait: true, errors: []int{409, 413, 422}}, (*call).startRun),
 		route("GET", "/v1/runs", about{tag: "runs", summary: "Runs that the caller may see, newest first.", action: policy.View}, (*call).listRuns),
-		route("GET", "/v1/runs/{id}", about{tag: "runs", summary: "One run. With wait, when it has ended or waits for somebody; 202 while it is under way.", action: policy.View, also: []int{202}, wait: true}, (*call).readRun),
+		read,
 		route("GET", "/v1/runs/{id}/journal", about{tag: "runs", summary: "What it recorded, step by step.", action: policy.View}, (*call).readJournal),
 		route("GET", "/v1/runs/{id}/operations", about{tag: "runs", summary: "What it did to the world: the ledger.", action: policy.View}, (*call).readOperations),
 		route("GET", "/v1/runs/{id}/why", about{tag: "runs", summary: "Why it stands where it stands.", action: policy.View}, (*call).readWhy),
@@ -34,11 +38,16 @@ type Begin struct {
 }
 
 func (c *call) startRun(in struct {
-	Body Begin `body:""`
+	Wait time.Duration `query:"wait"`
+	Body Begin         `body:""`
 }) (*Run, error) {
 	b := in.Body
-	if b.Flow == "" {
-		return nil, bad("flow", "it says what to run", "name a flow that this server has")
+	if b.Flow == "" && b.Agent == "" {
+		return nil, bad("flow", "it says what to run", "name an agent or a flow that this server has")
+	}
+	how, err := c.manner(b.Agent, in.Wait)
+	if err != nil {
+		return nil, err
 	}
 	if len(b.TraceID) > 200 {
 		return nil, bad("trace_id", "it is over 200 bytes", "shorten it")
@@ -55,13 +64,49 @@ func (c *call) startRun(in struct {
 	}
 	run, err := c.engine.Start(ctx, c.who.Tenant, engine.StartInput{ID: id, Flow: b.Flow, Agent: b.Agent, Session: b.SessionID, Input: b.Input, Trace: b.TraceID,
 		User: c.who.Actor.Who(), Actor: c.who.Actor, TraceParent: c.traceParent()})
-	if before, again := c.replayed(err); again {
+	before, again := c.replayed(err)
+	if again {
 		run, err = c.engine.RunFor(c.ctx, c.who.Tenant, holdshort.RunID(before), c.who.Actor)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return c.run(run), nil
+	if how.wait > 0 {
+		if run, err = c.await(run, how); err != nil {
+			return nil, err
+		}
+		if !how.enough(run) && !again {
+			c.status = http.StatusAccepted
+		}
+	}
+	return c.paused(run)
+}
+
+// await waits for a run in the manner of the call. What it gives is for who the caller is then.
+func (c *call) await(run holdshort.Run, how manner) (holdshort.Run, error) {
+	if how.enough(run) || how.wait <= 0 {
+		return run, nil
+	}
+	if err := c.hold(how.wait, func(ctx context.Context) error {
+		_, err := c.engine.AwaitRun(ctx, c.who.Tenant, run.ID, how.enough)
+		return err
+	}); err != nil {
+		return run, err
+	}
+	return c.engine.RunByID(c.ctx, c.who.Tenant, run.ID)
+}
+
+// paused shows one run with the request that it waits for, if the caller may see that.
+func (c *call) paused(run holdshort.Run) (*Run, error) {
+	out := c.run(run)
+	if run.Status != holdshort.RunWaiting || len(out.OpenRequests) == 0 {
+		return out, nil
+	}
+	req, err := c.awaited(engine.Received{}, run)
+	if req != nil {
+		out.Request, out.Hitl = req, c.hitl(*req)
+	}
+	return out, err
 }
 
 // run shows a run with what it waits for.
@@ -102,31 +147,46 @@ type onRun struct {
 func (c *call) readRun(in struct {
 	ID   holdshort.RunID `path:"id"`
 	Wait time.Duration   `query:"wait"`
-}) (*Run, error) {
+	View string          `query:"view"`
+}) error {
 	if err := waiting(in.Wait); err != nil {
-		return nil, err
+		return err
+	}
+	if in.View != "" && in.View != executionView {
+		return bad("view", "there is no such view", "write "+executionView+", or leave it out")
 	}
 	run, err := reading(in.Wait > 0, func() (holdshort.Run, error) { return c.engine.RunFor(c.ctx, c.who.Tenant, in.ID, c.who.Actor) })
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if in.Wait > 0 && !engine.Resting(run) {
 		if err := c.hold(in.Wait, func(ctx context.Context) (err error) {
 			run, err = c.engine.AwaitRun(ctx, c.who.Tenant, in.ID, engine.Resting)
 			return err
 		}); err != nil {
-			return nil, err
+			return err
 		}
 		if run.ID == "" || !c.engine.Visible(c.who.Actor, nil, &run) { // it may have been taken away meanwhile
 			if run, err = c.engine.RunFor(c.ctx, c.who.Tenant, in.ID, c.who.Actor); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
 	if in.Wait > 0 && !engine.Resting(run) {
 		c.status = http.StatusAccepted
 	}
-	return c.run(run), nil
+	if in.View == executionView {
+		state, err := c.executionState(run)
+		if err != nil {
+			return err
+		}
+		return c.answer(state)
+	}
+	shown, err := c.paused(run)
+	if err != nil {
+		return err
+	}
+	return c.answer(shown)
 }
 
 func (c *call) readJournal(in onRun) (Page[holdshort.JournalEntry], error) {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"path"
 	"reflect"
 	"strings"
 	"time"
@@ -83,6 +84,12 @@ func componentName(t reflect.Type) string {
 	}
 	if name != "" && t.PkgPath() != reflect.TypeFor[Request]().PkgPath() && (name == "Request" || name == "Run" || name == "Decision") {
 		name = "Bare" + name // ours have more
+	}
+	switch path.Base(t.PkgPath()) { // a model has messages and calls too, and they are not ours
+	case "model":
+		name = "Model" + name
+	case "agent":
+		name = "Execution" + name
 	}
 	return name
 }

@@ -27,6 +27,8 @@ type Options struct {
 	Streams int
 	// KeepAlive of event streams. Default: 15 seconds.
 	KeepAlive time.Duration
+	// Agents that callers can talk to, with their modes. Default: none are listed, and calls of whatever agents there are return at a pause.
+	Agents []Agent
 	// Version of this build, shown in the OpenAPI document.
 	Version string
 	// Pages serves what is not of the API: the inbox. Default: Server.Pages, a plain list of what is open.

@@ -36,19 +36,19 @@ type NewSession struct {
 
 func (c *call) openSession(in struct {
 	Body NewSession `body:""`
-}) (engine.SessionView, error) {
+}) (Session, error) {
 	b := in.Body
 	if b.User == "" {
 		b.User = c.who.Actor.Who()
 	}
 	for field, text := range map[string]string{"user": b.User, "agent": b.Agent, "flow": b.Flow, "channel": b.Channel, "language": b.Language} {
 		if err := plainName(field, text); err != nil {
-			return engine.SessionView{}, err
+			return Session{}, err
 		}
 	}
 	if ok, _ := policy.Can(policy.Start, c.who.Actor, policy.Resource{Owner: b.User}); !ok {
 		c.engine.Denied(c.ctx, c.who.Tenant, c.who.Actor, string(policy.Start))
-		return engine.SessionView{}, &holdshort.Error{Code: holdshort.Forbidden, Field: "user", Message: "these credentials do not speak for that user", Hint: "leave user out, or use a key with scope act_as_user and the header Holdshort-User"}
+		return Session{}, &holdshort.Error{Code: holdshort.Forbidden, Field: "user", Message: "these credentials do not speak for that user", Hint: "leave user out, or use a key with scope act_as_user and the header Holdshort-User"}
 	}
 	c.status = http.StatusCreated
 	if b.ID == "" {
@@ -58,16 +58,16 @@ func (c *call) openSession(in struct {
 	}
 	ctx, err := c.once(c.status, string(b.ID))
 	if err != nil {
-		return engine.SessionView{}, err
+		return Session{}, err
 	}
 	s, err := c.engine.OpenSession(ctx, c.who.Tenant, engine.OpenSessionInput{ID: b.ID, User: b.User, Channel: b.Channel, Language: b.Language, Flow: b.Flow, Agent: b.Agent, Metadata: b.Metadata})
 	if before, again := c.replayed(err); again {
 		s.ID, err = holdshort.SessionID(before), nil
 	}
 	if err != nil {
-		return engine.SessionView{}, err
+		return Session{}, err
 	}
-	return c.session(s.ID)
+	return c.shownSession(s.ID)
 }
 
 // longestName of somebody or something outside.
@@ -92,11 +92,29 @@ func (c *call) session(id holdshort.SessionID) (engine.SessionView, error) {
 	return v, err
 }
 
+// Session is a session as it is shown: with what waits in it.
+type Session struct {
+	engine.SessionView
+	Pending map[holdshort.RunID]*Execution `json:"pending_executions,omitempty"` // by run: what the caller may see of them
+}
+
+func (c *call) shownSession(id holdshort.SessionID) (Session, error) {
+	v, err := c.session(id)
+	if err != nil {
+		return Session{}, err
+	}
+	if len(v.Open) == 0 {
+		return Session{SessionView: v}, nil
+	}
+	waiting, err := c.pendingExecutions(id)
+	return Session{v, waiting}, err
+}
+
 type onSession struct {
 	ID holdshort.SessionID `path:"id"`
 }
 
-func (c *call) readSession(in onSession) (engine.SessionView, error) { return c.session(in.ID) }
+func (c *call) readSession(in onSession) (Session, error) { return c.shownSession(in.ID) }
 
 func (c *call) deleteSession(in onSession) (engine.Deletion, error) {
 	if _, err := c.session(in.ID); err != nil {
@@ -110,22 +128,22 @@ func (c *call) deleteSession(in onSession) (engine.Deletion, error) {
 }
 
 // inSession does something with a session that the caller may see, once, and shows it as it is then.
-func (c *call) inSession(id holdshort.SessionID, do func(context.Context) error) (engine.SessionView, error) {
+func (c *call) inSession(id holdshort.SessionID, do func(context.Context) error) (Session, error) {
 	if _, err := c.session(id); err != nil {
-		return engine.SessionView{}, err
+		return Session{}, err
 	}
 	ctx, err := c.once(http.StatusOK, string(id))
 	if err != nil {
-		return engine.SessionView{}, err
+		return Session{}, err
 	}
 	err = do(ctx)
 	if _, again := c.replayed(err); err != nil && !again {
-		return engine.SessionView{}, err
+		return Session{}, err
 	}
-	return c.session(id)
+	return c.shownSession(id)
 }
 
-func (c *call) takeOver(in onSession) (engine.SessionView, error) {
+func (c *call) takeOver(in onSession) (Session, error) {
 	return c.inSession(in.ID, func(ctx context.Context) error {
 		_, err := c.engine.Takeover(ctx, c.who.Tenant, engine.TakeoverInput{Session: in.ID, Actor: c.who.Actor})
 		return err
@@ -138,7 +156,7 @@ func (c *call) handBack(in struct {
 		Message string `json:"message,omitempty"`
 		Note    string `json:"note,omitempty"`
 	} `body:""`
-}) (engine.SessionView, error) {
+}) (Session, error) {
 	return c.inSession(in.ID, func(ctx context.Context) error {
 		_, err := c.engine.Handback(ctx, c.who.Tenant, engine.HandbackInput{Session: in.ID, Actor: c.who.Actor, Message: in.Body.Message, Note: in.Body.Note})
 		return err

@@ -23,7 +23,7 @@ func TestRunMeasuresEveryPart(t *testing.T) {
 	for name, url := range stores {
 		t.Run(name, func(t *testing.T) {
 			report, err := bench.Run(t.Context(), bench.Options{Store: url(t), Folder: t.TempDir(), Duration: 60 * time.Millisecond, Callers: []int{1, 4}, Cycle: true, Parked: 100,
-				Due: 100, Sleeps: 5})
+				Due: 100, Sleeps: 5, Agents: true, Steps: 3})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -49,6 +49,7 @@ func TestRunMeasuresEveryPart(t *testing.T) {
 			if s := report.Sleeps; s.Timers != 5 || s.LateP50 < 0 || s.LateP99 < s.LateP50 {
 				t.Errorf("sleeps: %+v", *s)
 			}
+			checkAgents(t, report.Agents)
 			checkOutput(t, report)
 		})
 	}
@@ -74,6 +75,23 @@ func checkCycle(t *testing.T, c *bench.Cycle) {
 	}
 }
 
+func checkAgents(t *testing.T, a *bench.Agents) {
+	t.Helper()
+	if a == nil || len(a.Rows) != 4 {
+		t.Fatalf("two numbers of callers, started and written to, are four rows: %+v", a)
+	}
+	for _, r := range a.Rows {
+		for _, l := range []bench.Lives{r.Flow, r.Agent} {
+			if l.PerSecond <= 0 || l.P50 <= 0 || l.DecideP50 <= 0 || l.DecideP50 > l.P50 || l.Transactions < 3 || r.Ratio <= 0 {
+				t.Errorf("%d callers: %+v", r.Callers, r)
+			}
+		}
+	}
+	if r := a.Resume; r == nil || r.Steps != 3 || r.Runs == 0 || r.P50 <= 0 || r.P99 < r.P50 || r.ShortP50 <= 0 {
+		t.Errorf("going on: %+v", r)
+	}
+}
+
 func checkOutput(t *testing.T, report bench.Report) {
 	t.Helper()
 	var table, raw bytes.Buffer
@@ -84,7 +102,7 @@ func checkOutput(t *testing.T, report bench.Report) {
 	if err := json.Unmarshal(raw.Bytes(), &back); err != nil || !reflect.DeepEqual(back, report) {
 		t.Errorf("JSON does not come back: %v", err)
 	}
-	for _, word := range []string{"one row", "step", "replay/s", "bare durable commits", "parked runs", "goroutines", "expired in", "sleeps woke"} {
+	for _, word := range []string{"one row", "step", "replay/s", "bare durable commits", "parked runs", "goroutines", "expired in", "sleeps woke", "written to", "next question to the model"} {
 		if !strings.Contains(table.String(), word) {
 			t.Errorf("the table does not say %q:\n%s", word, table.String())
 		}

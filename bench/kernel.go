@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/agent"
 	"github.com/holdshort/holdshort/engine"
 	"github.com/holdshort/holdshort/flow"
 	"github.com/holdshort/holdshort/policy"
@@ -75,9 +76,12 @@ const patient = time.Minute
 func newKernel(s store.Store, workers int, grace time.Duration) (*kernel, error) {
 	k := &kernel{store: newCounted(s), stop: func() error { return nil }}
 	keyring := s.(interface{ Keyring() *holdshort.Keyring }).Keyring() // both drivers have one
-	var err error
-	k.Engine, err = engine.New(k.store, engine.Config{Keyring: keyring, Flows: []flow.Flow{cycleFlow, refundFlow, sleepFlow}, Tools: []tool.Tool{refundTool},
-		Policy: refundPolicy, Node: "bench", Workers: workers, Grace: grace, Logger: slog.New(slog.DiscardHandler)})
+	desk, err := newDesk(free, agent.Limits{})
+	if err != nil {
+		return nil, err
+	}
+	k.Engine, err = engine.New(k.store, engine.Config{Keyring: keyring, Flows: []flow.Flow{cycleFlow, refundFlow, sleepFlow, callFlow, talkFlow, desk.Flow()}, Tools: []tool.Tool{refundTool},
+		Agents: map[string]string{desk.Name(): desk.Flow().Name}, Policy: refundPolicy, Node: "bench", Workers: workers, Grace: grace, Logger: slog.New(slog.DiscardHandler)})
 	return k, err
 }
 
@@ -87,6 +91,11 @@ func startKernel(ctx context.Context, s store.Store, workers int) (*kernel, erro
 	if err != nil {
 		return nil, err
 	}
+	return k.run(ctx)
+}
+
+// run starts its loops and returns when they are ready.
+func (k *kernel) run(ctx context.Context) (*kernel, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	over := make(chan error, 1)
 	go func() { over <- k.Run(ctx) }()

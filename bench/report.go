@@ -22,6 +22,7 @@ type Report struct {
 	Sweep   *Sweep        `json:"sweep,omitempty"`
 	Sleeps  *Sleeps       `json:"sleeps,omitempty"`
 	Door    *Door         `json:"door,omitempty"`
+	Agents  *Agents       `json:"agents,omitempty"`
 }
 
 // Commits is one row of the commit table.
@@ -122,6 +123,7 @@ func (r Report) WriteTable(w io.Writer) error {
 	if c := r.Cycle; c != nil {
 		c.table(t)
 	}
+	r.Agents.table(t)
 	if err := t.Flush(); err != nil {
 		return err
 	}
@@ -141,6 +143,7 @@ func (r Report) WriteTable(w io.Writer) error {
 		fmt.Fprintf(w, "%d sleeps woke %s late, p99 %s; an idle engine asks the store %.1f times a second\n", s.Timers, micro(s.LateP50), micro(s.LateP99), s.IdleCalls)
 	}
 	r.Door.write(w)
+	r.Agents.write(w)
 	return nil
 }
 

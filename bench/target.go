@@ -39,6 +39,10 @@ type Options struct {
 	Door bool
 	// Pollers that wait while the door is measured, and IdleConnections that only wait; 0 leaves that part out.
 	Pollers, IdleConnections int
+	// Agents also measures runs of agents beside runs of flows that do the same.
+	Agents bool
+	// Steps that a run of an agent has behind it when the time to go on is taken. Default: 200.
+	Steps int
 	// NoCommits leaves the commit table out.
 	NoCommits bool
 	// Self is this program, to measure an idle engine in a process of its own. Default: in this process.
@@ -53,6 +57,9 @@ func (o Options) withDefaults() Options {
 	}
 	if len(o.Callers) == 0 {
 		o.Callers = []int{1, 16, 64, 256}
+	}
+	if o.Steps <= 0 {
+		o.Steps = 200
 	}
 	if o.Progress == nil {
 		o.Progress = func(string) {}
@@ -225,7 +232,7 @@ func Run(ctx context.Context, options Options) (Report, error) {
 			return report, err
 		}
 	}
-	for _, part := range []func(context.Context, *target, Options, *Report) error{measureCommits, measureCycle, measureSleeps, measureSweep, measureParked, measureDoor} {
+	for _, part := range []func(context.Context, *target, Options, *Report) error{measureCommits, measureCycle, measureSleeps, measureSweep, measureParked, measureDoor, measureAgents, measureResume} {
 		if err := part(ctx, t, o, &report); err != nil {
 			return report, err
 		}

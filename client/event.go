@@ -23,6 +23,10 @@ type Watching struct {
 	After int64
 	// Connected is called each time that the stream stands, before its first event. Default: nothing.
 	Connected func()
+	// Delta gets the pieces of texts that runs of the session, or the run, are making. It is called where fn is. Default: they are passed over.
+	Delta func(Delta)
+	// Lost is told each time that the stream broke off and is going to be tried again. Default: nothing.
+	Lost func(error)
 }
 
 // silence after which a stream counts as dead: three keep-alives of the server were missed.
@@ -49,6 +53,9 @@ func (c *Client) Watch(ctx context.Context, w Watching, fn func(holdshort.Event)
 		}
 		if last != before {
 			attempt = 0
+		}
+		if w.Lost != nil {
+			w.Lost(err)
 		}
 		if err := c.pause(ctx, backoff(min(attempt, 5))); err != nil {
 			return err
@@ -112,6 +119,14 @@ func (w Watching) take(f frame, last *int64, fn func(holdshort.Event) error) err
 	}
 	if len(f.data) == 0 {
 		return nil // a keep-alive
+	}
+	if f.event == "message.delta" || f.event == "message.reset" { // no fact: it has no position, and moves none
+		var d Delta
+		if json.Unmarshal(f.data, &d) == nil && w.Delta != nil {
+			d.Reset = f.event == "message.reset"
+			w.Delta(d)
+		}
+		return nil
 	}
 	var e holdshort.Event
 	if err := json.Unmarshal(f.data, &e); err != nil {

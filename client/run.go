@@ -13,6 +13,7 @@ import (
 type Run struct {
 	holdshort.Run
 	OpenRequests []holdshort.RequestID `json:"open_requests"`
+	Request      *Request              `json:"request,omitempty"` // what it waits for, where one run is asked for
 }
 
 // Start says what to run.
@@ -25,11 +26,18 @@ type Start struct {
 
 	// Key makes it once. Default: a new one.
 	Key string `json:"-"`
+	// Wait is how long it may take until the run rests; then it is given as it stands. Default: no time.
+	Wait time.Duration `json:"-"`
 }
 
-// Start begins a run.
+// Start begins a run of a flow or an agent.
 func (c *Client) Start(ctx context.Context, in Start) (out Run, err error) {
-	_, err = c.do(ctx, call{method: http.MethodPost, path: "/v1/runs", body: in, key: in.Key}, &out)
+	wait := min(in.Wait, time.Minute)
+	asked := length(wait)
+	if in.Agent != "" {
+		asked = wait.String() // also 0s: the call of a blocking agent would wait
+	}
+	_, err = c.do(ctx, call{method: http.MethodPost, path: "/v1/runs" + query("wait", asked), body: in, key: in.Key, wait: wait}, &out)
 	return out, err
 }
 

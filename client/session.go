@@ -12,8 +12,27 @@ import (
 // Session is a conversation as the server shows it.
 type Session struct {
 	holdshort.Session
-	HitlState    string                `json:"hitl_state,omitempty"`
-	OpenRequests []holdshort.RequestID `json:"open_requests,omitempty"`
+	HitlState    string                         `json:"hitl_state,omitempty"`
+	OpenRequests []holdshort.RequestID          `json:"open_requests,omitempty"`
+	Pending      map[holdshort.RunID]*Execution `json:"pending_executions,omitempty"` // runs that wait, as far as the caller may see them
+}
+
+// Execution is a run of a session that waits for people.
+type Execution struct {
+	Agent            string                `json:"agent,omitempty"`
+	Requests         []holdshort.RequestID `json:"request_ids"`
+	PendingToolCall  *PendingCall          `json:"pending_tool_call"`
+	PendingToolCalls []PendingCall         `json:"pending_tool_calls"`
+	Since            time.Time             `json:"since"`
+	ExpiresAt        time.Time             `json:"expires_at,omitzero"`
+}
+
+// PendingCall is a call that somebody is asked about.
+type PendingCall struct {
+	RequestID holdshort.RequestID `json:"request_id"`
+	CallID    string              `json:"call_id"`
+	Tool      string              `json:"tool"`
+	Args      json.RawMessage     `json:"args,omitempty"`
 }
 
 // OpenSession says whose conversation it is.
@@ -72,7 +91,7 @@ func (c *Client) Send(ctx context.Context, session holdshort.SessionID, in Send)
 		in.ID = NewKey()
 	}
 	wait := min(in.Wait, time.Minute)
-	_, err = c.do(ctx, call{method: http.MethodPost, path: "/v1/sessions/" + id(session) + "/messages" + query("wait", length(wait)), body: in, wait: wait}, &out)
+	_, err = c.do(ctx, call{method: http.MethodPost, path: "/v1/sessions/" + id(session) + "/messages" + query("wait", wait.String()), body: in, wait: wait}, &out) // also 0s: a blocking agent's call would wait
 	return out, err
 }
 

@@ -9,8 +9,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-
-	"github.com/holdshort/holdshort"
 )
 
 // at makes a fault of a path, with its place where that is known.
@@ -36,15 +34,19 @@ func (c Config) check(where at) Faults {
 	k.server()
 	k.stores()
 	k.auth()
+	for _, name := range sorted(c.Models) {
+		k.model(join("models", name), c.Models[name])
+	}
 	for _, name := range sorted(c.Agents) {
-		k.agent(join("agents", name), c.Agents[name])
+		k.agent(join("agents", name), name, c.Agents[name])
 	}
 	for _, name := range sorted(c.Tools) {
-		k.tool(join("tools", name), c.Tools[name])
+		k.tool(join("tools", name), name, c.Tools[name])
 	}
 	for i, r := range c.Policies {
 		k.rule(fmt.Sprintf("policies[%d]", i), r)
 	}
+	k.rules()
 	for i, w := range c.Webhooks {
 		k.address(fmt.Sprintf("webhooks[%d].url", i), w.URL)
 		if w.Secret != "" && !strings.HasPrefix(w.Secret, "whsec_") {
@@ -156,27 +158,6 @@ func (c *checker) auth() {
 	}
 }
 
-func (c *checker) agent(path string, a Agent) {
-	c.known(path+".model", a.Model, "models", sorted(c.Models))
-	c.known(path+".session_store", a.SessionStore, "stores", sorted(c.Stores))
-	for i, t := range a.Tools {
-		if name, _, _ := strings.Cut(t, "/"); indexOf(sorted(c.Tools), t) < 0 && indexOf(sorted(c.Tools), name) < 0 {
-			c.known(fmt.Sprintf("%s.tools[%d]", path, i), t, "tools", sorted(c.Tools))
-		}
-	}
-	if _, err := Mode(a.SessionStore, c.Stores[a.SessionStore].Durable(), a.mode()); err != nil && (a.SessionStore == "" || c.Stores[a.SessionStore].URL != "") {
-		hint := "write auto, blocking or async"
-		if a.mode() == Async {
-			hint = "name one of stores as session_store, or write mode: auto"
-		}
-		message := err.Error()
-		if known, ok := err.(*holdshort.Error); ok {
-			message = known.Message
-		}
-		c.wrong(path+".task.hitl.mode", hint, "%s", message)
-	}
-}
-
 func (c *checker) known(path, name, section string, names []string) {
 	if name == "" || indexOf(names, name) >= 0 {
 		return
@@ -186,41 +167,4 @@ func (c *checker) known(path, name, section string, names []string) {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	c.wrong(path, hint, "%q is not one of %s", name, section)
-}
-
-func (c *checker) tool(path string, t Tool) {
-	kinds := 0
-	for _, there := range []bool{t.HTTP != nil, t.Command != nil, t.MCP != nil} {
-		if there {
-			kinds++
-		}
-	}
-	if kinds != 1 {
-		c.wrong(path, "give it one of http, command and mcp", "a tool is one thing, this is %d", kinds)
-	}
-	if t.HTTP != nil {
-		c.address(path+".http.url", t.HTTP.URL)
-	}
-	if t.MCP != nil && (len(t.MCP.Command) > 0) == (t.MCP.URL != "") {
-		c.wrong(path+".mcp", "give it one of command and url", "an MCP server is a program or an address")
-	}
-}
-
-func (c *checker) rule(path string, r Rule) {
-	verdicts := 0
-	for _, there := range []bool{r.Ask != nil, r.Allow, r.Deny} {
-		if there {
-			verdicts++
-		}
-	}
-	if verdicts != 1 {
-		c.wrong(path, "write one of ask, allow: true and deny: true", "a rule says one thing, this one %d", verdicts)
-	}
-	if r.Ask != nil && len(r.Ask.Blind) > 0 {
-		for i, name := range r.Ask.Blind {
-			if indexOf(r.Ask.Redacted, name) < 0 {
-				c.wrong(fmt.Sprintf("%s.ask.blind[%d]", path, i), "add it to redacted, or take it away", "%q is not redacted", name)
-			}
-		}
-	}
 }

@@ -19,6 +19,28 @@ type Config struct {
 	Policies []Rule           `yaml:"policies" doc:"Which calls are allowed, asked about or denied; the first rule that matches counts."`
 	Channels map[string]Free  `yaml:"channels" doc:"Chat channels by name."`
 	Webhooks []Webhook        `yaml:"webhooks" doc:"Addresses that events are sent to."`
+
+	origin *origin
+}
+
+// origin is the file that a configuration was read from.
+type origin struct{ at at }
+
+// Fault makes a fault of one of its keys, with the place where that stands if the configuration came from a file. Path joins the names.
+func (c Config) Fault(path, message, hint string) Fault {
+	if c.origin == nil {
+		return Fault{Path: path, Message: message, Hint: hint}
+	}
+	return c.origin.at(path, message, hint)
+}
+
+// Path names a key by the names that lead to it.
+func Path(names ...string) string {
+	path := ""
+	for _, name := range names {
+		path = join(path, name)
+	}
+	return path
 }
 
 // Free is an object whose keys are not this file's business.

@@ -20,6 +20,7 @@ type decoder struct {
 	env     func(string) (string, bool)
 	anchors map[string]ast.Node
 	places  map[string]place
+	texts   map[string]text
 	faults  Faults
 	budget  int // nodes: aliases of aliases must not eat the machine
 	depth   int
@@ -44,6 +45,9 @@ func (d *decoder) fault(node ast.Node, path, message, hint string) Fault {
 
 // at makes the fault of a path that was read, or of the nearest part above it.
 func (d *decoder) at(path, message, hint string) Fault {
+	if f, ok := d.atText(path, message, hint); ok {
+		return f
+	}
 	f := Fault{File: d.file, Path: path, Message: message, Hint: hint}
 	for p := path; ; p = p[:strings.LastIndexAny(p, ".[")] {
 		if found, ok := d.places[p]; ok {
@@ -93,7 +97,9 @@ func (d *decoder) value(node ast.Node, v reflect.Value, path string) {
 	case reflect.Slice:
 		d.list(node, v, path)
 	case reflect.Interface:
-		v.Set(reflect.ValueOf(d.free(node, path)))
+		if found := d.free(node, path); found != nil {
+			v.Set(reflect.ValueOf(found))
+		}
 	default:
 		d.atom(node, v, path)
 	}
@@ -178,6 +184,7 @@ func (d *decoder) object(node ast.Node, v reflect.Value, path string) {
 		}
 		inner := join(path, key)
 		d.note(inner, e.Key)
+		d.noteText(inner, e.Value)
 		before := len(d.faults)
 		d.value(e.Value, v.Field(fields[i].index), inner)
 		if len(d.faults) == before {
@@ -194,6 +201,9 @@ func (d *decoder) bounds(node ast.Node, v reflect.Value, f field, path string) {
 			hint = fmt.Sprintf("did you mean %q?", near)
 		}
 		d.wrong(node, path, fmt.Sprintf("%q is not one of %s", v.String(), strings.Join(f.enum, ", ")), hint)
+	}
+	if v.Kind() == reflect.Pointer && !v.IsNil() {
+		v = v.Elem()
 	}
 	if f.min != nil && (v.CanInt() && float64(v.Int()) < *f.min || v.CanFloat() && v.Float() < *f.min) {
 		d.wrong(node, path, fmt.Sprintf("%v is less than %v", v.Interface(), *f.min), "")

@@ -41,6 +41,8 @@ func describeType(t reflect.Type) (kind string, below reflect.Type, more string)
 	switch t.Kind() {
 	case reflect.Pointer:
 		return describeType(t.Elem())
+	case reflect.Interface:
+		return "anything", nil, ""
 	case reflect.Struct:
 		return "keys", t, "."
 	case reflect.Map:

@@ -20,6 +20,9 @@ type field struct {
 func fieldsOf(t reflect.Type) []field {
 	list := make([]field, 0, t.NumField())
 	for i := range t.NumField() {
+		if !t.Field(i).IsExported() {
+			continue
+		}
 		tag := t.Field(i).Tag
 		f := field{index: i, key: tag.Get("yaml"), doc: tag.Get("doc"), needed: tag.Get("need") != "", secret: tag.Get("secret") != ""}
 		if words := tag.Get("enum"); words != "" {

@@ -42,5 +42,5 @@ func (c Config) ModeOf(agent string) (string, error) {
 	if !ok {
 		return "", &holdshort.Error{Code: holdshort.NotFound, Message: fmt.Sprintf("there is no agent %q", agent), Hint: "name one of agents"}
 	}
-	return Mode(a.SessionStore, c.Stores[a.SessionStore].Durable(), a.mode())
+	return Mode(a.SessionStore, c.Stores[a.SessionStore].Durable(), a.WrittenMode())
 }

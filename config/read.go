@@ -65,6 +65,7 @@ func Parse(name string, content []byte, env func(string) (string, bool)) (Config
 		})
 		return c, d.faults
 	}
+	c.origin = &origin{at: d.at}
 	return c, nil
 }
 

@@ -32,6 +32,8 @@ func schemaOf(t reflect.Type) map[string]any {
 		return map[string]any{"type": []any{"object", "null"}, "additionalProperties": schemaOf(t.Elem())}
 	case reflect.Slice:
 		return map[string]any{"type": []any{"array", "null"}, "items": schemaOf(t.Elem())}
+	case reflect.Interface:
+		return map[string]any{}
 	case reflect.Int:
 		return orVariable(map[string]any{"type": "integer"})
 	case reflect.Float64:

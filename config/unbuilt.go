@@ -8,7 +8,7 @@ func (c Config) Unbuilt() []string {
 		name  string
 		there bool
 	}{
-		{"agents", len(c.Agents) > 0}, {"models", len(c.Models) > 0}, {"tools", len(c.Tools) > 0}, {"policies", len(c.Policies) > 0}, {"channels", len(c.Channels) > 0},
+		{"channels", len(c.Channels) > 0},
 	} {
 		if s.there {
 			names = append(names, s.name)

@@ -1,3 +1,3 @@
 // Package demo is a sample business: an order desk that looks orders up, refunds, cancels and writes to customers, with people who have to say
-// yes. It may import the root package, engine, flow, policy, tool and client, and nothing outside the standard library.
+// yes. It may import the root package, the kernel, setup, agent and client, and nothing outside this module.
 package demo

@@ -11,6 +11,9 @@ import (
 	"github.com/holdshort/holdshort/policy"
 )
 
+// wait is how long the desk's questions stay open: whoever tries it may come back tomorrow.
+const wait = 72 * time.Hour
+
 // Tenant of the demo.
 const Tenant holdshort.TenantID = "default"
 
@@ -19,10 +22,16 @@ func Visitor() holdshort.Actor {
 	return holdshort.Actor{ID: "ana@example.org", Kind: holdshort.Person, Name: "Ana", Roles: []string{policy.Admin, policy.Operator, policy.Reviewer, "finance"}, Assurance: holdshort.AssuranceLogin}
 }
 
+// Colleague is a second person of finance, for what takes two.
+func Colleague() holdshort.Actor {
+	return holdshort.Actor{ID: "ben@example.org", Kind: holdshort.Person, Name: "Ben", Roles: []string{policy.Reviewer, "finance"}, Assurance: holdshort.AssuranceLogin}
+}
+
 // outside is an agent that lives elsewhere and asks through the gate.
 func outside(key holdshort.Key) holdshort.Actor { return key.Actor() }
 
-// Seed fills an empty store with a morning's work: runs that wait for people, and requests from outside, of different kinds and ages.
+// Seed fills an empty store with a morning's work: conversations with the agent, runs that wait for people, and requests from outside, of
+// different kinds and ages.
 func Seed(ctx context.Context, e *engine.Engine, clock *Clock) error {
 	there, err := e.Runs(ctx, Tenant, engine.RunQuery{Limit: 1})
 	if err != nil || len(there.Items) > 0 {
@@ -42,7 +51,9 @@ func Seed(ctx context.Context, e *engine.Engine, clock *Clock) error {
 		{5*time.Hour + 10*time.Minute, raise(ctx, e, key, question)},
 		{3 * time.Hour, start(ctx, e, "cancellation", Case{Order: "80", Problem: "ordered twice"})},
 		{95 * time.Minute, start(ctx, e, "return-label", Case{Order: "79"})},
+		{70 * time.Minute, talk(ctx, e, Visitor().ID, "Please wrap order 80, it is a birthday present.")},
 		{41 * time.Minute, start(ctx, e, "namesakes", Case{Problem: "stopped working after a week"})},
+		{25 * time.Minute, talk(ctx, e, "cora.lind@example.org", "My bike came with a cracked frame. Please refund order 79, all of the 890 EUR.")},
 		{12 * time.Minute, raise(ctx, e, key, letter)},
 		{2 * time.Minute, start(ctx, e, "complaint", Case{Order: "77", Problem: "arrived with a cracked tank"})},
 	}
@@ -66,6 +77,21 @@ func start(ctx context.Context, e *engine.Engine, name string, in Case) func() e
 			return err
 		}
 		_, err = e.AwaitRun(ctx, Tenant, run.ID, engine.Resting)
+		return err
+	}
+}
+
+// talk writes to the agent, in a conversation of its own.
+func talk(ctx context.Context, e *engine.Engine, user, text string) func() error {
+	return func() error {
+		session, err := e.OpenSession(ctx, Tenant, engine.OpenSessionInput{Agent: Agent, User: user})
+		if err != nil {
+			return err
+		}
+		got, err := e.Receive(ctx, Tenant, engine.Inbound{Session: session.ID, ID: "first", Text: text})
+		if err == nil {
+			_, err = e.AwaitRun(ctx, Tenant, got.Run, engine.Resting)
+		}
 		return err
 	}
 }

@@ -51,6 +51,7 @@ var orders = []Order{
 	{"79", "Cora Lind", "cora.lind@example.org", "folding bike", 890, "in transit"},
 	{"80", "Dag Holm", "dag.holm@example.org", "two rain jackets", 178, "packed"},
 	{"81", "Ben Ortega", "b.ortega@example.net", "headphones", 129, "delivered"},
+	{"82", "Elif Kaya", "elif.kaya@example.org", "teapot", 34, "delivered"},
 }
 
 // OpenShop opens the shop in a folder, or makes it.
@@ -99,6 +100,13 @@ func (s *Shop) Order(id string) (Order, bool) {
 		return Order{}, false
 	}
 	return s.shop.Orders[i], true
+}
+
+// Orders are all of them.
+func (s *Shop) Orders() []Order {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.shop.Orders)
 }
 
 // Effects are all that was done so far.

@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/holdshort/holdshort/tool"
@@ -18,9 +21,12 @@ type Desk struct {
 
 const (
 	lookUp   = "orders.lookup"
+	listAll  = "orders.list"
 	refund   = "orders.refund"
 	cancel   = "orders.cancel"
+	wrap     = "orders.wrap"
 	sendMail = "mail.send"
+	erase    = "customers.erase"
 )
 
 type refundArgs struct {
@@ -32,6 +38,11 @@ type refundArgs struct {
 type orderArgs struct {
 	Order  string `json:"order"`
 	Reason string `json:"reason,omitempty"`
+}
+
+type wrapArgs struct {
+	Order string `json:"order"`
+	Paper string `json:"paper"`
 }
 
 type mailArgs struct {
@@ -55,6 +66,12 @@ func (d *Desk) Tools() []tool.Tool {
 			Schema: json.RawMessage(`{"type":"object","properties":{"order":{"type":"string"},"amount":{"type":"number","exclusiveMinimum":0,"maximum":10000},"reason":{"type":"string"}},"required":["order","amount"],"additionalProperties":false}`)},
 		{Name: cancel, Description: "Cancel an order that has not left the house.", Reversible: tool.Yes, Idempotent: true, Call: d.cancel,
 			Schema: json.RawMessage(`{"type":"object","properties":{"order":{"type":"string"},"reason":{"type":"string"}},"required":["order"],"additionalProperties":false}`)},
+		{Name: listAll, Description: "List all orders, one line each.", Effect: tool.Read, Idempotent: true, Call: d.list,
+			Schema: json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`)},
+		{Name: wrap, Description: "Wrap an order that has not left the house as a present.", Reversible: tool.Yes, Idempotent: true, Call: d.wrap,
+			Schema: json.RawMessage(`{"type":"object","properties":{"order":{"type":"string"},"paper":{"type":"string"}},"required":["order","paper"],"additionalProperties":false}`)},
+		{Name: erase, Description: "Erase a customer and all that is known of them.", Call: d.erase,
+			Schema: json.RawMessage(`{"type":"object","properties":{"mail":{"type":"string"}},"required":["mail"],"additionalProperties":false}`)},
 		{Name: sendMail, Description: "Write to a customer.", Idempotent: true, Call: d.mail,
 			Schema: json.RawMessage(`{"type":"object","properties":{"to":{"type":"string"},"subject":{"type":"string"},"body":{"type":"string"}},"required":["to","subject","body"],"additionalProperties":false}`)},
 	}
@@ -77,8 +94,12 @@ func (d *Desk) refund(ctx context.Context, call tool.Call) (tool.Result, error) 
 	if err := json.Unmarshal(call.Args, &in); err != nil {
 		return tool.Result{}, tool.Definite(err)
 	}
-	if _, ok := d.Shop.Order(in.Order); !ok {
+	order, ok := d.Shop.Order(in.Order)
+	if !ok {
 		return tool.Result{}, tool.Definite(fmt.Errorf("there is no order %s", in.Order))
+	}
+	if in.Amount > order.Total {
+		return tool.Result{}, &tool.Fault{Class: tool.Validation, Field: "amount", Value: number(in.Amount), Message: fmt.Sprintf("order %s cost %v EUR: no more can be paid back", order.ID, order.Total)}
 	}
 	if d.Slow > 0 {
 		select {
@@ -109,6 +130,51 @@ func (d *Desk) cancel(_ context.Context, call tool.Call) (tool.Result, error) {
 	}
 	return value("canceled")
 }
+
+func (d *Desk) list(context.Context, tool.Call) (tool.Result, error) {
+	var lines []string
+	for _, o := range d.Shop.Orders() {
+		lines = append(lines, fmt.Sprintf("%s  %-18s %-12s %6.2f EUR  %s", o.ID, o.Item, o.Customer, o.Total, o.Status))
+	}
+	return value(strings.Join(lines, "\n"))
+}
+
+// papers that the shop has.
+var papers = []string{"plain", "stars", "stripes"}
+
+// wrap refuses a paper that the shop does not have as most interfaces do: with the field, its value, and those that it takes.
+func (d *Desk) wrap(_ context.Context, call tool.Call) (tool.Result, error) {
+	var in wrapArgs
+	if err := json.Unmarshal(call.Args, &in); err != nil {
+		return tool.Result{}, tool.Definite(err)
+	}
+	if !slices.Contains(papers, in.Paper) {
+		fault := &tool.Fault{Class: tool.Validation, Status: 422, Field: "paper", Value: quoted(in.Paper), Message: "paper must be one of " + strings.Join(papers, ", ")}
+		for _, p := range papers {
+			fault.Allowed = append(fault.Allowed, quoted(p))
+		}
+		return tool.Result{}, fault
+	}
+	if order, ok := d.Shop.Order(in.Order); !ok || order.Status != "packed" {
+		return tool.Result{}, tool.Definite(fmt.Errorf("order %s has left the house, or never was", in.Order))
+	}
+	if err := d.Shop.do(call.OperationID, wrap, call.Args, "", ""); err != nil {
+		return tool.Result{}, err
+	}
+	return value(in)
+}
+
+// erase is there to be denied: no rule lets it run, and nobody is asked.
+func (d *Desk) erase(_ context.Context, call tool.Call) (tool.Result, error) {
+	return tool.Result{}, d.Shop.do(call.OperationID, erase, call.Args, "", "")
+}
+
+func quoted(s string) json.RawMessage {
+	raw, _ := json.Marshal(s) // a text always fits
+	return raw
+}
+
+func number(n float64) json.RawMessage { return json.RawMessage(strconv.FormatFloat(n, 'f', -1, 64)) }
 
 func (d *Desk) mail(_ context.Context, call tool.Call) (tool.Result, error) {
 	if err := d.Shop.do(call.OperationID, sendMail, call.Args, "", ""); err != nil {

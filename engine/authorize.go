@@ -239,15 +239,20 @@ func (c *change) reserve(call *call, limits []limit, args json.RawMessage) *refu
 
 // limits names the counters of a call's limits, and their rows: who reserves must have them to himself.
 func (s *slice) limits(c *call) (limits []limit, rows []store.Row) {
-	run, now, v := s.snapshot(), s.Now(), c.verdict
+	run, now, v, args := s.snapshot(), s.Now(), c.verdict, c.Args
+	if len(c.ran) > 0 {
+		args = c.ran
+	}
 	if c.decided != nil && c.decided.Action == holdshort.Edit { // those of what will run
 		v = policy.Judge(s.e.hookContext(), s.e.config.Policy, s.e.judged(s.tenant, &run, c.Tool, c.decided.Args, now))
+		args = c.decided.Args
 	}
 	for _, l := range v.Limits {
 		name := l.Name
 		if name == "" {
 			name = c.Tool
 		}
+		name += s.e.apart(l, s.tenant, c.Tool, args)
 		switch l.Scope {
 		case policy.PerSession:
 			name = "limit/session/" + cmp.Or(string(run.SessionID), string(run.ID)) + "/" + name
@@ -264,6 +269,14 @@ func (s *slice) limits(c *call) (limits []limit, rows []store.Row) {
 		limits, rows = append(limits, limit{l, name}), append(rows, store.CounterRow(name))
 	}
 	return limits, rows
+}
+
+// apart names the arguments of a limit that counts equal calls. The counter outlives what it counts, so nobody may guess them from it.
+func (e *Engine) apart(l policy.Limit, tenant holdshort.TenantID, tool string, args json.RawMessage) string {
+	if !l.Repeats {
+		return ""
+	}
+	return "/" + e.keyring.TenantHash(tenant, "repeat", []byte(tool+"\x00"+string(args)))
 }
 
 type limit struct {

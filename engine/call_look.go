@@ -181,14 +181,17 @@ func (s *slice) judge(calls []*call) {
 // hookContext is for a policy: it computes, it does not wait.
 func (e *Engine) hookContext() context.Context { return context.Background() }
 
+// beyond is more than any limit, and can be added up without an end.
+const beyond = math.MaxInt64 >> 16
+
 // costOf fails closed: what cannot be reckoned costs more than any limit.
 func costOf(t tool.Tool, args json.RawMessage) (cost int64) {
 	if t.Cost == nil {
 		return 0
 	}
 	defer func() {
-		if recover() != nil || cost < 0 {
-			cost = math.MaxInt32
+		if recover() != nil || cost < 0 || cost > beyond {
+			cost = beyond
 		}
 	}()
 	return t.Cost(args)

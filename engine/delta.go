@@ -41,7 +41,7 @@ type listener struct {
 	lost    holdshort.MessageID // it fell behind in this one
 }
 
-const deltaRoom = 256
+const deltaRoom = 64
 
 // Listen gives the pieces of texts that runs of a session, or one run, are making on this node, until stop is called.
 func (e *Engine) Listen(tenant holdshort.TenantID, session holdshort.SessionID, run holdshort.RunID) (pieces <-chan Delta, stop func()) {

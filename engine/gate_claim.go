@@ -114,7 +114,7 @@ func (e *Engine) claimRows(ctx context.Context, tenant holdshort.TenantID, id ho
 		for i, a := range req.Actions {
 			rows = append(rows, store.OperationRow(gateOperation(id, i)))
 			for _, l := range e.judgeGate(tenant, req, a.Tool, a.Args, tx.Now()).Limits {
-				name, _ := e.gateLimit(l, req, a.Tool, a.Args, tx.Now())
+				name, _ := e.gateLimit(l, tenant, req, a.Tool, a.Args, tx.Now())
 				rows = append(rows, store.CounterRow(name))
 			}
 		}

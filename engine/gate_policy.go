@@ -62,12 +62,12 @@ func (c *change) weigh(in AskInput, draft *holdshort.Request) (policy.Verdict, e
 // withinLimits lets what the policy allows ask, or denies it, when it would pass a limit. It is reserved by the claim.
 func (c *change) withinLimits(v *policy.Verdict, draft holdshort.Request, a holdshort.Action, reserved map[string]int64) error {
 	for _, l := range v.Limits {
-		name, n := c.e.gateLimit(l, draft, a.Tool, a.Args, c.now)
+		name, n := c.e.gateLimit(l, c.Tenant(), draft, a.Tool, a.Args, c.now)
 		used, err := c.Counter(name)
 		if err != nil {
 			return err
 		}
-		if reserved[name] += n; used+reserved[name] <= l.Max {
+		if reserved[name] += n; reserved[name] <= l.Max-used {
 			continue
 		}
 		v.Decision, v.Reason = policy.Ask, "policy_violation"
@@ -81,10 +81,11 @@ func (c *change) withinLimits(v *policy.Verdict, draft holdshort.Request, a hold
 
 // gateLimit names what a limit counts, as it does for runs, for a request that no run waits for: what is per run is per request, and what is
 // per session, where there is none, per key that raises.
-func (e *Engine) gateLimit(l policy.Limit, req holdshort.Request, tool string, args json.RawMessage, now time.Time) (name string, n int64) {
+func (e *Engine) gateLimit(l policy.Limit, tenant holdshort.TenantID, req holdshort.Request, tool string, args json.RawMessage, now time.Time) (name string, n int64) {
 	if name = l.Name; name == "" {
 		name = tool
 	}
+	name += e.apart(l, tenant, tool, args)
 	switch l.Scope {
 	case policy.PerSession:
 		name = "limit/session/" + cmp.Or(string(req.SessionID), req.Requester.RaisedBy) + "/" + name
@@ -99,15 +100,16 @@ func (e *Engine) gateLimit(l policy.Limit, req holdshort.Request, tool string, a
 	return name + "/spend", costOf(e.tools[tool], args)
 }
 
-// reserveGate counts a call that is handed out against the policy's limits. Past one it is refused, unless a person approved it.
+// reserveGate counts a call that is handed out against the policy's limits. Past one it is refused, unless a person approved it and the policy
+// lets people decide there.
 func (c *change) reserveGate(v policy.Verdict, req holdshort.Request, h handed) error {
 	for _, l := range v.Limits {
-		name, n := c.e.gateLimit(l, req, h.action.Tool, h.args, c.now)
+		name, n := c.e.gateLimit(l, c.Tenant(), req, h.action.Tool, h.args, c.now)
 		used, err := c.Counter(name)
 		if err != nil {
 			return err
 		}
-		if used+n > l.Max && h.decided == nil {
+		if n > l.Max-used && (h.decided == nil || l.Deny) {
 			return wrongClaim(req, holdshort.LimitReached, "the limit of "+clip(l.Name)+" is reached", "raise it again: it then asks a person, if the policy lets one decide")
 		}
 		if err := c.AddCounter(name, n); err != nil {

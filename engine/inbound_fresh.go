@@ -42,7 +42,7 @@ func (r *router) fresh() error {
 	if r.t.session.Flow == "" {
 		return nil
 	}
-	begun, err := r.c.begin(r.t, body, string(r.in.ID), r.room())
+	begun, err := r.c.begin(r.t, body, string(r.in.ID), r.actor, r.room())
 	r.got.Outcome, r.got.Run, r.own().RunID = RoutedStart, begun.ID, begun.ID
 	return err
 }
@@ -91,9 +91,12 @@ func (r *router) activeRun() (*holdshort.Run, error) {
 }
 
 // begin starts a run of the session's flow within the transaction.
-func (c *change) begin(t *chat, input json.RawMessage, trace string, s *slot) (holdshort.Run, error) {
+func (c *change) begin(t *chat, input json.RawMessage, trace string, by holdshort.Actor, s *slot) (holdshort.Run, error) {
 	ses := t.session
-	run, err := c.e.newRun(c.Tenant(), StartInput{Flow: ses.Flow, Session: ses.ID, Agent: ses.Agent, User: ses.User, Trace: trace, Input: input})
+	if by.Who() == ses.User {
+		by = holdshort.Actor{ID: ses.User}
+	}
+	run, err := c.e.newRun(c.Tenant(), StartInput{Flow: ses.Flow, Session: ses.ID, Agent: ses.Agent, User: ses.User, Actor: by, Trace: trace, Input: input})
 	if err != nil {
 		return run, err
 	}

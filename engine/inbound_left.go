@@ -39,7 +39,7 @@ func (c *change) handOver(t *chat) error {
 	if err := json.Unmarshal(waiting[0].Outcome, &first); err != nil {
 		return err
 	}
-	run, err := c.begin(t, first.Body, strings.TrimPrefix(waiting[0].Key, postKey("")), nil)
+	run, err := c.begin(t, first.Body, strings.TrimPrefix(waiting[0].Key, postKey("")), holdshort.Actor{ID: t.session.User}, nil)
 	if holdshort.CodeOf(err) == holdshort.FlowUnknown {
 		return nil // the history has them
 	}

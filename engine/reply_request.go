@@ -78,6 +78,11 @@ func (e *Engine) JournalFor(ctx context.Context, tenant holdshort.TenantID, id h
 	}
 	for i := range entries {
 		entries[i].Outcome = nil
+		if f := entries[i].Error; f != nil && len(f.Detail) > 0 { // it has a value of the arguments
+			bare := *f
+			bare.Detail = nil
+			entries[i].Error = &bare
+		}
 	}
 	return entries, err
 }

@@ -23,6 +23,7 @@ func (p *Person) Say(session holdshort.SessionID, text string) holdshort.RunID {
 	k := p.k
 	k.t.Helper()
 	k.posts++
+	k.Settle() // people answer what they have read
 	k.clock.nudge()
 	got, err := k.engine.Receive(context.Background(), k.Tenant(), engine.Inbound{Session: session, ID: fmt.Sprintf("said-%06d", k.posts), Text: text, Actor: p.actor})
 	k.must(fmt.Sprintf("say %q", text), err)

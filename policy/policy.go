@@ -83,6 +83,8 @@ type Limit struct {
 	Scope Scope
 	Max   int64
 	Spend bool // counts the tool's cost; default: the number of calls
+	// Repeats counts calls with the same arguments, each apart. Default: all calls together.
+	Repeats bool
 	Deny  bool // past it: deny; default: ask
 }
 
@@ -139,10 +141,10 @@ func Judge(ctx context.Context, p Policy, call Call) (v Verdict) {
 func (v Verdict) guarded(call Call) Verdict {
 	switch {
 	case v.Decision != Allow:
-	case call.Changed:
-		return Verdict{Decision: Ask, Rule: "changed tool", Version: v.Version, Limits: v.Limits}
+	case call.Changed: // whoever the rule had in mind, it was for another tool
+		v.Decision, v.Rule, v.OnTimeout, v.Audience = Ask, "changed tool", holdshort.TimeoutFail, holdshort.Audience{}
 	case call.Guarded:
-		return Verdict{Decision: Ask, Rule: "requires approval", Version: v.Version, Limits: v.Limits}
+		v.Decision, v.Rule, v.OnTimeout = Ask, "requires approval", holdshort.TimeoutFail
 	}
 	return v
 }

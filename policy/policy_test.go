@@ -169,3 +169,37 @@ func TestMetBy(t *testing.T) {
 		}
 	}
 }
+
+// What a tool's owner wants asked about, and what is no longer what somebody agreed to, no rule allows.
+func TestGuardedTools(t *testing.T) {
+	finance := holdshort.Audience{Roles: []string{"finance"}, Quorum: 1}
+	says := func(d Decision) Policy {
+		return Func(func(context.Context, Call) (Verdict, error) {
+			return Verdict{Decision: d, Rule: "rule", Audience: finance, OnTimeout: holdshort.TimeoutApprove, ExpiresIn: time.Hour}, nil
+		})
+	}
+	for _, tt := range []struct {
+		name     string
+		decision Decision
+		call     Call
+		want     Decision
+		rule     string
+		role     string
+	}{
+		{"a plain tool", Allow, Call{Known: true}, Allow, "rule", "finance"},
+		{"a guarded tool", Allow, Call{Known: true, Guarded: true}, Ask, "requires approval", "finance"},
+		{"a changed tool", Allow, Call{Known: true, Changed: true}, Ask, "changed tool", "reviewer"},
+		{"both", Allow, Call{Known: true, Changed: true, Guarded: true}, Ask, "changed tool", "reviewer"},
+		{"what asks already", Ask, Call{Known: true, Changed: true, Guarded: true}, Ask, "rule", "finance"},
+		{"what is denied", Deny, Call{Known: true, Guarded: true}, Deny, "rule", "finance"},
+		{"what nobody knows", Allow, Call{Guarded: true}, Deny, "unknown tool", ""},
+	} {
+		v := Judge(t.Context(), says(tt.decision), tt.call)
+		if v.Decision != tt.want || v.Rule != tt.rule || tt.role != "" && v.Audience.Roles[0] != tt.role {
+			t.Errorf("%s: %+v", tt.name, v)
+		}
+		if tt.decision == Allow && tt.want == Ask && (v.OnTimeout != holdshort.TimeoutFail || v.ExpiresIn != time.Hour) {
+			t.Errorf("%s: the clock approves it, or its time is lost: %+v", tt.name, v)
+		}
+	}
+}

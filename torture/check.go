@@ -13,6 +13,7 @@ func (w *World) check(f *Facts) {
 	w.checkDecisions(f)
 	w.checkEffects(f)
 	w.checkSteps()
+	w.checkThoughts()
 	w.audit()
 	w.checkEvents(f)
 	w.checkEnds(f)

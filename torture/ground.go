@@ -25,6 +25,11 @@ type ground struct {
 	order   []string                           // in the order in which they first came
 	still   bool                               // a process stands still and may be given up: two may do a step now, and nothing new is pinned
 	zombie  bool                               // a process that was given up goes on: its steps are its own affair, its calls are not
+	thawed  bool                               // one did
+
+	thoughts map[string]int               // how often a model was asked for an answer, by the key that the journal has for it
+	learned  map[string]int               // how often it had been when the answer was in the journal
+	hushed   map[holdshort.RequestID]busy // what a run had done when it began to wait for an approval
 }
 
 type seenCall struct {
@@ -39,7 +44,7 @@ type seenCall struct {
 
 func newGround(tenant holdshort.TenantID) *ground {
 	return &ground{tenant: tenant, effects: map[string]int{}, steps: map[holdshort.RunID]map[string]int{}, pinned: map[holdshort.RunID]map[string]int{},
-		sent: map[string]string{}}
+		sent: map[string]string{}, thoughts: map[string]int{}, learned: map[string]int{}, hushed: map[holdshort.RequestID]busy{}}
 }
 
 // errLost is the answer of a call that may or may not have taken effect.
@@ -182,7 +187,7 @@ func (o *ground) setStill() {
 func (o *ground) setZombie(on bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.zombie = on
+	o.zombie, o.thawed = on, true
 }
 
 func cannotTell(context.Context, tool.Call) (tool.Finding, error) {

@@ -186,10 +186,7 @@ func (w *World) checkUnknown(f *Facts) {
 
 // repeats: all tools of the scenario can be called again.
 func (w *World) repeats() bool {
-	if w.scenario.Tools == nil {
-		return true
-	}
-	for _, t := range w.scenario.Tools(w) {
+	for _, t := range w.tools() {
 		if !t.RepeatSafe() {
 			return false
 		}

@@ -3,6 +3,7 @@ package torture
 import (
 	"time"
 
+	"github.com/holdshort/holdshort/agent"
 	"github.com/holdshort/holdshort/flow"
 	"github.com/holdshort/holdshort/policy"
 	"github.com/holdshort/holdshort/tool"
@@ -13,6 +14,8 @@ type Scenario struct {
 	Name  string
 	Flows func(w *World) []flow.Flow
 	Tools func(w *World) []tool.Tool
+	// Agents, with their tools. While a run waits for the approval of a call it does nothing else: the models and tools outside would see it.
+	Agents func(w *World) []*agent.Agent
 	// Policy. Default: a reviewer for every call.
 	Policy policy.Policy
 	// Drive does what people and programs outside do. It is called again from the top after a crash, so everything in it makes sure of

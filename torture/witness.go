@@ -19,6 +19,7 @@ type transaction struct {
 	operations []holdshort.Operation
 	inbound    []holdshort.Inbound
 	events     []holdshort.Event
+	journal    []holdshort.JournalEntry
 }
 
 // watched is a transaction whose writes are noted.
@@ -60,6 +61,11 @@ func (w *watched) PutInbound(i holdshort.Inbound) error {
 func (w *watched) AddEvent(e holdshort.Event) error {
 	w.seen.events = append(w.seen.events, e)
 	return w.Tx.AddEvent(e)
+}
+
+func (w *watched) AddJournal(e holdshort.JournalEntry) error {
+	w.seen.journal = append(w.seen.journal, e)
+	return w.Tx.AddJournal(e)
 }
 
 // witness remembers every transaction that was committed, by whichever process, acknowledged or not: what the database must still know.

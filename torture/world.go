@@ -2,14 +2,17 @@ package torture
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/agent"
 	"github.com/holdshort/holdshort/engine"
 	"github.com/holdshort/holdshort/store"
+	"github.com/holdshort/holdshort/tool"
 )
 
 // Bed is a database under torture, with a clock that can be moved.
@@ -43,6 +46,7 @@ type World struct {
 	paused  map[holdshort.RequestID]holdshort.Request    // as they were when they were first committed
 	lost    map[attempt]bool                             // calls of which nobody heard what became of them
 	before  map[string]int                               // events that are older than what the witness saw
+	answers []json.RawMessage                            // what those were answered who waited for a run
 	stage   int                                          // what is deployed, for scenarios that deploy
 }
 
@@ -50,7 +54,7 @@ func newWorld(s Scenario, bed Bed, tenant holdshort.TenantID) *World {
 	w := &World{Report: &Report{}, Tenant: tenant, scenario: s, bed: bed, outside: newGround(tenant), witness: &witness{tenant: tenant}, acked: map[holdshort.RequestID]holdshort.DecisionID{},
 		shown: map[holdshort.RequestID]holdshort.DecisionID{}, started: map[holdshort.RunID]bool{}, paused: map[holdshort.RequestID]holdshort.Request{},
 		lost: map[attempt]bool{}, timeout: toolTimeout}
-	w.witness.saved = w.committed
+	w.witness.saved = w.watch
 	return w
 }
 
@@ -73,6 +77,14 @@ func (w *World) committed(t *transaction) {
 		if _, ok := w.paused[r.ID]; !ok {
 			w.paused[r.ID] = r
 		}
+	}
+}
+
+// watch is what the witness calls for each transaction that was committed.
+func (w *World) watch(t *transaction) {
+	w.committed(t)
+	if w.scenario.Agents != nil {
+		w.watchAgents(t)
 	}
 }
 
@@ -107,16 +119,39 @@ func (h *Hand) boot() (err error) {
 	name := fmt.Sprintf("node-%s-%d", w.Tenant, w.nodes)
 	w.mu.Unlock()
 	config := engine.Config{Policy: w.scenario.Policy, Node: name, Workers: 8, Lease: leaseTime, Grace: time.Minute, Drain: time.Minute, Logger: slog.New(slog.DiscardHandler)}
-	for _, f := range w.scenario.Flows(w) {
-		f.Name = w.flowName(f.Name)
-		config.Flows = append(config.Flows, f)
+	if w.scenario.Flows != nil {
+		config.Flows = w.scenario.Flows(w)
 	}
-	if w.scenario.Tools != nil {
-		config.Tools = w.scenario.Tools(w)
+	config.Tools, config.Agents = w.tools(), map[string]string{}
+	for _, a := range w.agents() {
+		f := a.Flow()
+		config.Flows = append(config.Flows, f)
+		config.Agents[a.Name()] = w.flowName(f.Name)
+	}
+	for i := range config.Flows {
+		config.Flows[i].Name = w.flowName(config.Flows[i].Name)
 	}
 	config.Senders = map[string]engine.Sender{"chat": w.outside}
 	h.Engine, err = engine.New(h.node, config)
 	return err
+}
+
+func (w *World) agents() []*agent.Agent {
+	if w.scenario.Agents == nil {
+		return nil
+	}
+	return w.scenario.Agents(w)
+}
+
+// tools of the scenario and of its agents.
+func (w *World) tools() (list []tool.Tool) {
+	if w.scenario.Tools != nil {
+		list = w.scenario.Tools(w)
+	}
+	for _, a := range w.agents() {
+		list = append(list, a.Tools()...)
+	}
+	return list
 }
 
 // Stage is how often something new was deployed.

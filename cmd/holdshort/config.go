@@ -108,11 +108,16 @@ func showFaults(out *console, faults config.Faults) {
 // readConfig reads the file that was named, or holdshort.yaml if it is there, and shows what is wrong with it.
 func readConfig(out *console, file string) (config.Config, error) {
 	c, err := config.Read(file)
+	return c, shownFaults(out, err)
+}
+
+// shownFaults shows what is wrong with a configuration, if that is what err says.
+func shownFaults(out *console, err error) error {
 	if faults, ok := errors.AsType[config.Faults](err); ok && !out.jsonErrors {
 		showFaults(out, faults)
-		return c, verdict(exitFailed)
+		return verdict(exitFailed)
 	}
-	return c, err
+	return err
 }
 
 type configSchemaCommand struct{}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -28,7 +29,7 @@ type demoCommand struct {
 }
 
 func (demoCommand) Help() string {
-	return `Everything at once, offline, with no keys and no configuration: a server, an order desk that looks up, refunds, cancels and writes to customers, and some requests that wait for you. It prints the address and a login link that works once. Other commands find it by themselves: try holdshort inbox in another terminal.
+	return `Everything at once, offline, with no keys and no configuration: a server, an agent on a scripted model that looks up, refunds, cancels, wraps and writes to customers of a small shop, rules about what it may do alone, and some requests that wait for you. It prints the address and a login link that works once. Other commands find it by themselves: try holdshort chat and holdshort inbox in another terminal.
 
 Examples:
 
@@ -75,7 +76,12 @@ func (c *demoCommand) Run(ctx context.Context, out *console) (err error) {
 		if local, err = s.welcome(ctx, out, demo.Tenant, demo.Visitor()); err != nil {
 			return err
 		}
-		out.printf("\nTry in another terminal:\n    %s inbox\n    %s runs\nCtrl-C closes it", calledAs(), calledAs())
+		second, err := personalKey(ctx, s.engine, demo.Tenant, "second person", demo.Colleague())
+		if err != nil {
+			return err
+		}
+		out.printf("\nTry in another terminal:\n    %s chat     talk to the agent: say help\n    %s inbox    decide what waits\n    %s runs\n", calledAs(), calledAs(), calledAs())
+		out.printf("Large refunds take two of finance. This is the second, Ben:\n    HOLDSHORT_TOKEN=%s %s inbox\nCtrl-C closes it", second, calledAs())
 		if c.Data == "" {
 			out.printf(" and removes everything")
 		}
@@ -105,7 +111,11 @@ func (c *demoCommand) desk(ctx context.Context, out *console, dir string) (*serv
 	if err != nil {
 		return nil, err
 	}
-	s, err := newServing(ctx, servingOptions{Addr: c.Addr, Store: store, Engine: engine.Config{Flows: demo.Flows(), Tools: desk.Tools(), Policy: demo.Rules, Clock: clock.Now, Drain: 2 * time.Second},
+	parts, err := desk.Parts(ctx, log)
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	s, err := newServing(ctx, servingOptions{Addr: c.Addr, Store: store, Parts: parts, Engine: engine.Config{Flows: demo.Flows(), Clock: clock.Now, Drain: 2 * time.Second},
 		Identity: identity.Config{Tenant: demo.Tenant}, Log: log, Shutdown: 2 * time.Second})
 	if err != nil {
 		return nil, err

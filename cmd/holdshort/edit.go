@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -30,6 +31,10 @@ Examples:
 
 func (c *editCommand) Run(ctx context.Context, out *console) error {
 	return c.decide(ctx, out, func(req client.Request) (client.Choice, error) {
+		req, err := c.whole(ctx, out, req)
+		if err != nil {
+			return client.Choice{}, err
+		}
 		i, err := callOf(req, c.Call)
 		if err != nil {
 			return client.Choice{}, err
@@ -39,10 +44,37 @@ func (c *editCommand) Run(ctx context.Context, out *console) error {
 			return client.Choice{}, err
 		}
 		if !c.JSON {
-			fmt.Fprintln(out, strings.Join(diff(req.Actions[i].Args, edited), "\n"))
+			fmt.Fprintln(out, strings.Join(editDiff(req.Actions[i], edited), "\n"))
 		}
 		return editChoice(req, i, edited), nil
 	})
+}
+
+// whole gives a request with the arguments that are redacted: what stays as it is must be sent as it is.
+func (c *editCommand) whole(ctx context.Context, out *console, req client.Request) (client.Request, error) {
+	if !redacts(req) {
+		return req, nil
+	}
+	server, err := c.connect(out)
+	if err != nil {
+		return req, err
+	}
+	return server.Reveal(ctx, req.ID)
+}
+
+// editDiff shows what an edit changes, and still not what is redacted.
+func editDiff(call holdshort.Action, edited json.RawMessage) []string {
+	return diff(holdshort.Redact(call.Args, call.Redacted), holdshort.Redact(edited, call.Redacted))
+}
+
+// withheld reports whether arguments of a call are not shown.
+func withheld(call holdshort.Action) bool {
+	return len(call.Redacted) > 0 && bytes.Equal(holdshort.Redact(call.Args, call.Redacted), call.Args)
+}
+
+// redacts reports whether some of a request's arguments are not shown.
+func redacts(req client.Request) bool {
+	return slices.ContainsFunc(req.Actions, func(a holdshort.Action) bool { return len(a.Redacted) > 0 })
 }
 
 // callOf finds the call to edit.

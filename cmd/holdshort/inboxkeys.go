@@ -150,6 +150,10 @@ func (m *inbox) edit(req client.Request) {
 		return
 	}
 	call := req.Actions[m.call]
+	if withheld(call) { // what stays as it is must be sent as it is
+		m.say(true, "some of its arguments are redacted: v shows them, then e edits")
+		return
+	}
 	m.compose(&pending{req: req}, fmt.Sprintf("new arguments of %s", call.Tool), visibleJSON(call.Args), 10, func(p *pending, text string) error {
 		if !json.Valid([]byte(text)) {
 			return errors.New("this is no JSON: check quotes and commas")

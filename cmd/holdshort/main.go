@@ -14,6 +14,7 @@ import (
 type grammar struct {
 	Demo       demoCommand       `cmd:"" help:"Try it: a server with a sample business, offline, nothing to set up."`
 	Serve      serveCommand      `cmd:"" help:"Run the server."`
+	Chat       chatCommand       `cmd:"" help:"Talk to an agent."`
 	Inbox      inboxCommand      `cmd:"" help:"Look at what waits for people, and decide it."`
 	Show       showCommand       `cmd:"" help:"Show a request."`
 	Approve    approveCommand    `cmd:"" help:"Approve a request."`
@@ -24,6 +25,7 @@ type grammar struct {
 	Runs       runsCommand       `cmd:"" help:"Look at runs, cancel or retry them."`
 	Keys       keysCommand       `cmd:"" help:"Make, list and revoke API keys."`
 	Config     configCommand     `cmd:"" help:"Check a configuration, or print its schema."`
+	Policy     policyCommand     `cmd:"" help:"Try policies on cases, or on the calls that were."`
 	Migrate    migrateCommand    `cmd:"" help:"Bring the store's schema up to date, or look whether it is."`
 	Audit      auditCommand      `cmd:"" help:"Verify or export the audit log."`
 	Doctor     doctorCommand     `cmd:"" help:"Look at the store and say what is wrong and what to do."`

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"github.com/holdshort/holdshort"
@@ -22,7 +23,11 @@ type abilities struct {
 
 // ownAbilities are those of this binary. Programs that embed the engine have flows of their own.
 func ownAbilities() (abilities, error) {
-	return abilitiesOf(demo.Flows(), (&demo.Desk{}).Tools(), demo.Rules)
+	parts, err := (&demo.Desk{}).Parts(context.Background(), slog.New(slog.DiscardHandler))
+	if err != nil {
+		return abilities{}, err
+	}
+	return abilitiesOf(append(demo.Flows(), parts.Flows...), parts.Tools, parts.Policy)
 }
 
 func abilitiesOf(flows []flow.Flow, tools []tool.Tool, rules policy.Policy) (abilities, error) {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"os/user"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"github.com/holdshort/holdshort/engine"
 	"github.com/holdshort/holdshort/identity"
 	"github.com/holdshort/holdshort/policy"
+	"github.com/holdshort/holdshort/setup"
 	"github.com/holdshort/holdshort/store"
 	"github.com/holdshort/holdshort/telemetry"
 )
@@ -28,8 +30,9 @@ type serveCommand struct {
 	Config   string   `placeholder:"FILE" env:"HOLDSHORT_CONFIG" help:"Configuration. Default: holdshort.yaml, if it is there."`
 	Addr     string   `placeholder:"HOST:PORT" env:"HOLDSHORT_ADDR" help:"Address to listen on. Default: 127.0.0.1:8080. Any other than loopback needs authentication."`
 	Open     bool     `help:"Ask nobody on this machine who they are: every caller is the administrator. Only on loopback, without a proxy in front, for trying things out."`
-	LeaveOut []string `placeholder:"SECTION" help:"Start without these sections of the configuration, which this build does not run: agents, models, tools, policies, channels."`
+	LeaveOut []string `placeholder:"SECTION" help:"Start without these sections of the configuration, which this build does not run: channels."`
 	storeFlags
+	dir string // of the configuration
 }
 
 func (serveCommand) Help() string {
@@ -60,6 +63,7 @@ func (c *serveCommand) read(out *console) (config.Config, error) {
 	if err != nil {
 		return read, err
 	}
+	c.dir = filepath.Dir(file)
 	return c.over(read)
 }
 
@@ -109,7 +113,12 @@ func (c *serveCommand) Run(ctx context.Context, out *console) error {
 	if err != nil {
 		return err
 	}
-	s, err := newServing(ctx, servingOptions{Addr: read.Server.Addr, Store: opened, Engine: engine.Config{Policy: policy.AskAlways}, Identity: known, Log: log, Shutdown: time.Duration(read.Server.Shutdown),
+	parts, err := setup.Build(ctx, read, setup.Options{Dir: c.dir, Store: opened, Logger: log})
+	if err != nil {
+		opened.Close()
+		return shownFaults(out, err)
+	}
+	s, err := newServing(ctx, servingOptions{Addr: read.Server.Addr, Store: opened, Engine: engine.Config{}, Parts: parts, Identity: known, Log: log, Shutdown: time.Duration(read.Server.Shutdown),
 		Webhooks: webhook.Options{AllowHTTP: read.Server.Outgoing.HTTP, AllowPrivate: read.Server.Outgoing.Private, AllowNetworks: networks},
 		API:      api.Options{PublicURL: read.Server.PublicURL, BodyLimit: int64(read.Server.MaxBody), Rate: read.Server.Rate.PerSecond, Burst: read.Server.Rate.Burst}})
 	if err != nil {
@@ -117,6 +126,9 @@ func (c *serveCommand) Run(ctx context.Context, out *console) error {
 	}
 	for _, section := range read.Unbuilt() {
 		log.Warn("left out", "section", section)
+	}
+	for _, a := range parts.Listed {
+		log.Info("agent", "name", a.Name, "mode", a.Mode, "tools", len(a.Tools))
 	}
 	s.recovered()
 	var local profile

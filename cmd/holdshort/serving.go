@@ -17,6 +17,7 @@ import (
 	"github.com/holdshort/holdshort/channel/webhook"
 	"github.com/holdshort/holdshort/engine"
 	"github.com/holdshort/holdshort/identity"
+	"github.com/holdshort/holdshort/setup"
 	"github.com/holdshort/holdshort/telemetry"
 )
 
@@ -31,6 +32,7 @@ type serving struct {
 	log      *slog.Logger
 	patience time.Duration // for calls under way when it stops
 	flush    func(context.Context) error
+	parts    *setup.Parts
 }
 
 // servingOptions say what to serve. Store and Addr are needed.
@@ -38,6 +40,7 @@ type servingOptions struct {
 	Addr     string
 	Store    kept // closed by the serving
 	Engine   engine.Config
+	Parts    *setup.Parts // agents with their tools and rules, closed by the serving; default: none
 	Identity identity.Config
 	API      api.Options
 	Webhooks webhook.Options
@@ -49,13 +52,19 @@ type servingOptions struct {
 func newServing(ctx context.Context, o servingOptions) (s *serving, err error) {
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, o.Store.Close())
+			err = errors.Join(err, o.Store.Close(), o.Parts.Close())
 		}
 	}()
+	if o.Parts != nil {
+		o.Engine = o.Parts.Engine(o.Engine)
+		for _, a := range o.Parts.Listed {
+			o.API.Agents = append(o.API.Agents, api.Agent{Name: a.Name, Description: a.Description, Mode: a.Mode, Tools: a.Tools})
+		}
+	}
 	if err := identity.RequireAuth(o.Addr, o.Identity); err != nil { // whoever calls this, it holds
 		return nil, err
 	}
-	s = &serving{store: o.Store, log: o.Log, patience: cmp.Or(o.Shutdown, 10*time.Second)}
+	s = &serving{store: o.Store, parts: o.Parts, log: o.Log, patience: cmp.Or(o.Shutdown, 10*time.Second)}
 	version := thisBuild().Version
 	traces, flush, err := telemetry.Traces(ctx, version, o.Engine.Node)
 	if err != nil {
@@ -130,7 +139,7 @@ func (s *serving) run(ctx context.Context, up func() error) (err error) {
 	case <-s.engine.Ready():
 	case err := <-engineEnd:
 		s.listener.Close()
-		return errors.Join(err, s.store.Close())
+		return errors.Join(err, s.parts.Close(), s.store.Close())
 	}
 	go func() { httpEnd <- s.http.Serve(s.listener) }()
 	if err = up(); err == nil {
@@ -152,7 +161,7 @@ func (s *serving) run(ctx context.Context, up func() error) (err error) {
 	if ended := <-engineEnd; !errors.Is(ended, context.Canceled) {
 		err = errors.Join(err, ended)
 	}
-	err = errors.Join(err, s.store.Close())
+	err = errors.Join(err, s.parts.Close(), s.store.Close())
 	flushed, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
 	if lost := s.flush(flushed); lost != nil {

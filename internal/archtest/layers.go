@@ -63,7 +63,7 @@ var Layers = []Layer{
 	// Language models and tools: the contract, then one folder for each
 	{Dir: "model", Imports: []string{"."}},
 	{Dir: "model/*", Imports: []string{".", "model", "model/internal/*"}},
-	{Dir: "model/internal/*", Imports: []string{".", "model"}},
+	{Dir: "model/internal/*", Imports: []string{".", "model", "model/internal/*"}},
 	{Dir: "tool", Imports: []string{".", "internal/schema"}, Modules: []string{"github.com/google/jsonschema-go"}, Tests: append([]string{"flow", "policy"}, bed...)},
 	{Dir: "tool/*", Imports: []string{".", "tool", "tool/internal/*", "internal/apart"}, Tests: append([]string{"engine", "flow", "policy"}, bed...)},
 	{Dir: "tool/internal/*", Imports: []string{".", "tool", "tool/internal/*", "internal/apart"}},
@@ -73,6 +73,7 @@ var Layers = []Layer{
 	{Dir: "client", Imports: []string{"."}, Tests: append([]string{"api", "engine", "flow", "identity", "policy", "store/sqlite", "tool"}, bed...)},
 	{Dir: "examples/gate", Tests: append([]string{".", "api", "client", "engine", "flow", "identity", "policy", "store/sqlite", "tool"}, bed...)},
 	{Dir: "examples/*", Imports: []string{".", "client"}, Tests: append([]string{"api", "engine", "flow", "identity", "policy", "store/sqlite", "tool"}, bed...)},
+	{Dir: "examples/agent", Imports: []string{".", "agent", "engine", "flow", "model", "model/script", "policy", "policy/rulebook", "store/sqlite", "tool"}, Tests: append([]string{"api", "client", "config", "setup", "identity"}, bed...)},
 	{Dir: "examples/gate/*", Imports: []string{"."}},
 	{Dir: "holdshorttest", Imports: []string{".", "reply", "engine", "flow", "flow/flowcheck", "policy", "agent", "chat", "model", "tool", "store", "store/sqlite"}},
 	{Dir: "torture", Imports: []string{"..."}, Tests: []string{"internal/testpg"}},
@@ -89,7 +90,7 @@ var Layers = []Layer{
 var bed = []string{"holdshorttest", "internal/testpg"}
 
 // testsOnly are packages that no shipped package imports, whatever its row says.
-var testsOnly = []string{"internal/archtest", "internal/testnode", "internal/testpg", "holdshorttest", "store/storetest"}
+var testsOnly = []string{"internal/archtest", "internal/testnode", "model/internal/wiretest", "internal/testpg", "holdshorttest", "store/storetest"}
 
 // layer finds the row of a folder: its own, else that of its pattern.
 func layer(layers []Layer, dir string) (Layer, bool) {

@@ -1,0 +1,327 @@
+package main
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/client"
+	"github.com/holdshort/holdshort/reply"
+)
+
+// wish is what somebody wants with a line that they typed.
+type wish string
+
+const (
+	wishNothing wish = ""
+	wishSay     wish = "say"   // to the agent
+	wishReply   wish = "reply" // to a request that the line names
+	wishApprove wish = "approve"
+	wishReject  wish = "reject"
+	wishEdit    wish = "edit"
+	wishAnswer  wish = "answer"
+	wishCancel  wish = "cancel"
+	wishShow    wish = "show"
+	wishWhy     wish = "why"
+	wishHelp    wish = "help"
+	wishQuit    wish = "quit"
+)
+
+// commands by the words that people know.
+var chatCommands = map[string]wish{"approve": wishApprove, "yes": wishApprove, "reject": wishReject, "deny": wishReject, "no": wishReject, "edit": wishEdit, "answer": wishAnswer,
+	"cancel": wishCancel, "show": wishShow, "open": wishShow, "why": wishWhy, "help": wishHelp, "?": wishHelp, "quit": wishQuit, "exit": wishQuit, "q": wishQuit}
+
+const chatHelp = `Write to the agent. When something waits for a decision:
+
+  yes, no                  decide what waits, if it is one thing; else write which: K7 yes
+  /approve [K7] [words]    approve it, all of its calls; /approve 1 approves the first and rejects the others
+  /reject [K7] [why]       reject it: nothing of it runs
+  /edit [K7] field=value   approve it with other arguments; -- and words at the end say why
+  /answer [K7] text        answer; to an approval: be the tool, the text becomes the result of the call
+  /cancel [K7] [why]       call it off, and the run that waits for it; with nothing open: the run
+  /show [K7]               show what is open once more, with what is redacted if you may decide it
+  /why                     why is nothing happening?
+  /quit, Ctrl-C            leave; what is open stays open
+
+A line that begins with // is sent with one slash.`
+
+// line is a typed line, understood.
+type line struct {
+	wish wish
+	req  *client.Request // that it is about
+	text string
+}
+
+// reader understands lines by what is open when they are typed.
+type reader struct {
+	open   []client.Request
+	prompt holdshort.RequestID // what the session's user was asked in the chat
+	may    func(client.Request) bool
+	hints  []string // languages
+}
+
+func (r reader) read(typed string) (line, error) {
+	typed = strings.TrimSpace(typed)
+	switch {
+	case typed == "":
+		return line{}, nil
+	case strings.HasPrefix(typed, "//"):
+		return line{wish: wishSay, text: typed[1:]}, nil
+	case strings.HasPrefix(typed, "/"):
+		return r.command(typed[1:])
+	}
+	word, rest, _ := strings.Cut(typed, " ")
+	for i, req := range r.open {
+		if strings.EqualFold(strings.Trim(word, "#:,"), handle(req)) {
+			if rest = strings.TrimSpace(rest); rest == "" {
+				return line{wish: wishShow, req: &r.open[i]}, nil
+			}
+			return line{wish: wishReply, req: &r.open[i], text: rest}, nil
+		}
+	}
+	return r.bare(typed)
+}
+
+// bare is a line that names nothing: an answer to the question that was asked here, a yes or no to the one thing that waits, or a message.
+func (r reader) bare(typed string) (line, error) {
+	var asked *client.Request
+	var waiting []client.Request
+	for i, req := range r.open {
+		switch {
+		case req.ID == r.prompt:
+			asked = &r.open[i]
+		case req.ExpectedInput == holdshort.YesNo && r.may(req):
+			waiting = append(waiting, req)
+		}
+	}
+	reading := reply.Read(typed, &reply.Question{Expected: reply.YesNo, Actions: true, Languages: r.hints})
+	answers := reading.Verdict != reply.None || reading.Reason == reply.LetterTooWeak
+	switch {
+	case len(waiting) == 0 || !answers || asked != nil && asked.ExpectedInput != holdshort.YesNo:
+		return line{wish: wishSay, req: asked, text: typed}, nil
+	case asked != nil:
+		return line{}, r.several(append(waiting, *asked))
+	case len(waiting) > 1:
+		return line{}, r.several(waiting)
+	}
+	switch reading.Verdict {
+	case reply.Yes:
+		return line{wish: wishApprove, req: &waiting[0]}, nil
+	case reply.No:
+		return line{wish: wishReject, req: &waiting[0]}, nil
+	case reply.Cancel:
+		return line{wish: wishCancel, req: &waiting[0]}, nil
+	}
+	return line{}, &usageError{Message: "a single letter does not approve anything", Hint: "write yes, or /approve"}
+}
+
+func (r reader) several(of []client.Request) error {
+	names := make([]string, len(of))
+	for i, req := range of {
+		names[i] = handle(req)
+	}
+	return &usageError{Message: "several things wait: " + strings.Join(names, ", "), Hint: "write which: " + names[0] + " yes"}
+}
+
+func (r reader) command(typed string) (line, error) {
+	word, rest, _ := strings.Cut(typed, " ")
+	wanted, ok := chatCommands[strings.ToLower(word)]
+	if !ok {
+		return line{}, &usageError{Message: "there is no command /" + clip(oneLine(word), 40), Hint: "/help lists them; a line that begins with // is sent as it is"}
+	}
+	out := line{wish: wanted, text: strings.TrimSpace(rest)}
+	first, after, _ := strings.Cut(out.text, " ")
+	for i, req := range r.open {
+		if named(req, strings.Trim(first, "#:,")) {
+			out.req, out.text = &r.open[i], strings.TrimSpace(after)
+			return out, nil
+		}
+	}
+	var fits []client.Request
+	for _, req := range r.open {
+		if suits(req, wanted) && (wanted == wishShow || wanted == wishCancel || r.may(req)) {
+			fits = append(fits, req)
+		}
+	}
+	switch {
+	case wanted == wishHelp, wanted == wishQuit, wanted == wishWhy, wanted == wishShow && len(fits) != 1, wanted == wishCancel && len(fits) == 0:
+		return out, nil
+	case len(fits) == 1:
+		out.req = &fits[0]
+		return out, nil
+	case len(fits) > 1:
+		return line{}, r.several(fits)
+	case len(r.open) > 0:
+		return line{}, &usageError{Message: "nothing that is open takes /" + word + " from you", Hint: "/show shows what is open, and for whom"}
+	}
+	return line{}, &usageError{Message: "nothing is open", Hint: "write to the agent"}
+}
+
+// suits reports whether a request can take what somebody wants.
+func suits(req client.Request, wanted wish) bool {
+	takes := func(verbs ...holdshort.Verb) bool {
+		return slices.ContainsFunc(verbs, func(v holdshort.Verb) bool { return slices.Contains(req.Allowed, v) })
+	}
+	switch wanted {
+	case wishApprove:
+		return takes(holdshort.Approve)
+	case wishReject:
+		return takes(holdshort.Reject)
+	case wishEdit:
+		return takes(holdshort.Edit)
+	case wishAnswer:
+		return takes(holdshort.Answer, holdshort.Select, holdshort.Respond)
+	}
+	return true
+}
+
+// choice is the decision that a line makes.
+func (l line) choice() (c client.Choice, err error) {
+	req := *l.req
+	switch l.wish {
+	case wishApprove:
+		c = approveSome(req, l.text)
+	case wishReject:
+		c = client.Choice{Action: holdshort.Reject, Message: l.text}
+	case wishEdit:
+		if c, err = editLine(req, l.text); err != nil {
+			return c, err
+		}
+	case wishAnswer:
+		if l.text == "" {
+			return c, &usageError{Message: "an answer is not empty", Hint: "write it behind the command"}
+		}
+		respond := slices.Contains(req.Allowed, holdshort.Respond) && !slices.Contains(req.Allowed, holdshort.Answer) && !slices.Contains(req.Allowed, holdshort.Select)
+		words := []string{l.text}
+		if req.ExpectedInput == holdshort.Form {
+			words = fieldWords(l.text)
+		}
+		if c, err = answerTo(req, words, respond); err != nil {
+			return c, err
+		}
+	}
+	c.Fingerprint = req.Fingerprint
+	return c, nil
+}
+
+// callNamed is the call that a word names: by its number on the card, or by its id.
+func callNamed(req client.Request, word string) string {
+	word = strings.Trim(word, ",;:")
+	for i, a := range req.Actions {
+		if a.CallID == word || len(req.Actions) > 1 && word == strconv.Itoa(i+1) {
+			return a.CallID
+		}
+	}
+	return ""
+}
+
+// approveSome approves all calls, or those that are named and rejects the others.
+func approveSome(req client.Request, words string) client.Choice {
+	var these []string
+	rest := words
+	for {
+		word, after, _ := strings.Cut(strings.TrimSpace(rest), " ")
+		call := callNamed(req, word)
+		if call == "" {
+			break
+		}
+		these, rest = append(these, call), after
+	}
+	c := client.Choice{Action: holdshort.Approve, Message: strings.TrimSpace(rest)}
+	if len(these) == 0 {
+		return c
+	}
+	for _, a := range req.Actions {
+		if !a.NeedsApproval {
+			continue
+		}
+		does := holdshort.CallDecision{CallID: a.CallID, Action: holdshort.Reject}
+		if slices.Contains(these, a.CallID) {
+			does.Action = holdshort.Approve
+		}
+		c.Calls = append(c.Calls, does)
+	}
+	return c
+}
+
+// editLine reads what an edit changes: [CALL] field=value … [-- words].
+func editLine(req client.Request, words string) (c client.Choice, err error) {
+	words, message, _ := strings.Cut(words, " -- ")
+	first, rest, _ := strings.Cut(words, " ")
+	call := callNamed(req, first)
+	if call == "" {
+		rest = words
+	}
+	fields := fieldWords(rest)
+	if len(fields) == 0 {
+		return c, &usageError{Message: "say what changes", Hint: "write field=value"}
+	}
+	if call == "" {
+		call = callWith(req, fields[0])
+	}
+	i, err := callOf(req, call)
+	if err != nil {
+		return c, &usageError{Message: "which call?", Hint: "write its number first: /edit 1 " + fields[0]}
+	}
+	edited, err := (&editCommand{Fields: fields}).edited(req.Actions[i].Args)
+	if err != nil {
+		return c, err
+	}
+	c = editChoice(req, i, edited)
+	c.Message = strings.TrimSpace(message)
+	return c, nil
+}
+
+// callWith is the only call that may be edited in that field.
+func callWith(req client.Request, field string) string {
+	name, _, _ := strings.Cut(field, "=")
+	found := ""
+	for _, a := range req.Actions {
+		if !a.NeedsApproval || !slices.Contains(a.Editable, name) && !slices.Contains(a.Editable, "*") {
+			continue
+		}
+		if found != "" {
+			return ""
+		}
+		found = a.CallID
+	}
+	return found
+}
+
+var fieldName = regexp.MustCompile(`(?:^|\s)([\pL_][\pL\pN_.-]*)\s*[=:]\s*`)
+
+// fieldWords cuts a line into field=value: a value goes on until the next field, and may stand in quotes.
+func fieldWords(text string) (fields []string) {
+	found := fieldName.FindAllStringSubmatchIndex(maskQuotes(text), -1)
+	for i, at := range found {
+		end := len(text)
+		if i+1 < len(found) {
+			end = found[i+1][0]
+		}
+		value := strings.TrimRight(strings.TrimSpace(text[at[1]:end]), ",;")
+		if n := len(value); n > 1 && value[0] == value[n-1] && (value[0] == '"' || value[0] == '\'') {
+			value = value[1 : n-1]
+		}
+		fields = append(fields, text[at[2]:at[3]]+"="+value)
+	}
+	if len(fields) == 0 && strings.TrimSpace(text) != "" {
+		return []string{strings.TrimSpace(text)}
+	}
+	return fields
+}
+
+// maskQuotes makes what stands in double quotes unable to look like a field; lengths stay.
+func maskQuotes(text string) string {
+	masked, inside := []byte(text), false
+	for i, b := range masked {
+		switch {
+		case b == '"':
+			inside = !inside
+		case inside && (b == '=' || b == ':'):
+			masked[i] = '_'
+		}
+	}
+	return string(masked)
+}

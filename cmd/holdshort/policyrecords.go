@@ -1,0 +1,255 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/flow"
+	"github.com/holdshort/holdshort/model"
+	"github.com/holdshort/holdshort/policy"
+	"github.com/holdshort/holdshort/store"
+)
+
+// recorded is a call that a policy once judged.
+type recorded struct {
+	policy.Call
+	Request  holdshort.RequestID
+	Was      policy.Decision
+	WasRule  string
+	Audience *holdshort.Audience // of those who were asked, where it was about this call alone
+	Redacted []string
+	Outside  bool // it came over the API: its tool lives elsewhere
+}
+
+// records is what a store knows of the past.
+type records struct {
+	Calls    []recorded // oldest first
+	Erased   int        // whose text is gone, with its session or by age
+	Unkept   int        // of flows, whose journals do not keep the arguments of what ran without being asked about
+	Unread   int        // that cannot be read
+	asked    map[string]bool
+	runs     map[holdshort.RunID]holdshort.Run
+	since    time.Time
+	tenant   holdshort.TenantID
+	database store.Store
+}
+
+// recall gathers every call since then: those of requests, also those that policy resolved at once, and those that agents' journals say ran, or
+// were denied, without anybody being asked.
+func recall(ctx context.Context, s store.Store, tenant holdshort.TenantID, since time.Time) (*records, error) {
+	r := &records{asked: map[string]bool{}, runs: map[holdshort.RunID]holdshort.Run{}, since: since, tenant: tenant, database: s}
+	if err := r.requests(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.journals(ctx); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(r.Calls, func(a, b recorded) int { return a.Now.Compare(b.Now) })
+	return r, nil
+}
+
+func (r *records) requests(ctx context.Context) error {
+	for cursor := ""; ; {
+		var page store.Page[holdshort.Request]
+		err := r.database.View(ctx, r.tenant, func(tx store.ReadTx) (err error) {
+			if page, err = tx.Requests(store.RequestQuery{Order: store.ByNewest, Limit: store.MaxPage, Cursor: cursor}); err != nil {
+				return err
+			}
+			for _, req := range page.Items {
+				if req.CreatedAt.Before(r.since) {
+					page.Next = ""
+					break
+				}
+				if err := r.request(tx, req); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		r.Unread += len(page.Corrupt)
+		if cursor = page.Next; cursor == "" {
+			return nil
+		}
+	}
+}
+
+func (r *records) request(tx store.ReadTx, req holdshort.Request) error {
+	switch {
+	case req.Kind != holdshort.Approval:
+		return nil
+	case req.Version == 0:
+		r.Erased++
+		return nil
+	case len(req.Actions) == 0 || req.PolicySource != "tool_policy": // a question of a flow or of somebody outside
+		return nil
+	}
+	base := recorded{Request: req.ID, WasRule: req.Rule, Outside: req.RunID == "", Call: policy.Call{Tenant: r.tenant, User: req.Requester.User, Session: req.SessionID, Run: req.RunID, Now: req.CreatedAt}}
+	needed := 0
+	for _, a := range req.Actions {
+		if a.NeedsApproval {
+			needed++
+		}
+	}
+	at := policy.Ask
+	if base.Outside {
+		var err error
+		if at, err = resolvedAtOnce(tx, req); err != nil {
+			return err
+		}
+	} else {
+		run, err := r.run(tx, req.RunID)
+		if err != nil {
+			return err
+		}
+		base.User, base.Agent, base.Flow = run.User, run.Agent, run.Flow
+	}
+	for _, a := range req.Actions {
+		if !base.Outside {
+			key := askedKey(req.RunID, req.OriginStepID, flow.CallHash(a.Tool, a.Args))
+			if r.asked[key] { // asked about again: it is one call
+				continue
+			}
+			r.asked[key] = true
+		}
+		c := base
+		c.Tool, c.Args, c.Was, c.Redacted = a.Tool, a.Args, at, a.Redacted
+		if !a.NeedsApproval && at == policy.Ask {
+			c.Was, c.WasRule = policy.Allow, "" // it was shown beside one that asked
+		} else if at == policy.Ask && needed == 1 && !base.Outside {
+			c.Audience = &req.Audience
+		}
+		r.Calls = append(r.Calls, c)
+	}
+	return nil
+}
+
+func askedKey(run holdshort.RunID, step, hash string) string {
+	return string(run) + "\x00" + step + "\x00" + hash
+}
+
+// resolvedAtOnce gives what the policy said when the request was raised.
+func resolvedAtOnce(tx store.ReadTx, req holdshort.Request) (policy.Decision, error) {
+	if req.Status != holdshort.RequestResolved {
+		return policy.Ask, nil
+	}
+	d, err := tx.Decision(req.ID)
+	switch {
+	case err != nil:
+		return policy.Ask, err
+	case !strings.HasPrefix(d.Actor.ID, holdshort.SystemActor("policy:").ID):
+		return policy.Ask, nil
+	case req.Outcome == holdshort.Approved:
+		return policy.Allow, nil
+	}
+	return policy.Deny, nil
+}
+
+func (r *records) run(tx store.ReadTx, id holdshort.RunID) (holdshort.Run, error) {
+	if known, ok := r.runs[id]; ok {
+		return known, nil
+	}
+	run, err := tx.Run(id)
+	if err == nil {
+		r.runs[id] = run
+	}
+	return run, err
+}
+
+func (r *records) journals(ctx context.Context) error {
+	for cursor := ""; ; {
+		var page store.Page[holdshort.Run]
+		err := r.database.View(ctx, r.tenant, func(tx store.ReadTx) (err error) {
+			if page, err = tx.Runs(store.RunQuery{Limit: store.MaxPage, Cursor: cursor}); err != nil {
+				return err
+			}
+			for _, run := range page.Items {
+				if run.UpdatedAt.Before(r.since) {
+					continue
+				}
+				if err := r.journal(tx, run); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		r.Unread += len(page.Corrupt)
+		if cursor = page.Next; cursor == "" {
+			return nil
+		}
+	}
+}
+
+// journal finds the calls of a run that nobody was asked about.
+func (r *records) journal(tx store.ReadTx, run holdshort.Run) error {
+	if run.Pruned { // the ledger says how many there were
+		operations, err := tx.Operations(run.ID)
+		for _, op := range operations {
+			if op.RequestID == "" && !op.StartedAt.Before(r.since) {
+				r.Erased++
+			}
+		}
+		return err
+	}
+	entries, err := tx.Journal(run.ID)
+	if err != nil {
+		return err
+	}
+	wanted := wishesOf(entries)
+	for _, e := range entries {
+		if e.Kind != flow.KindCall || e.Started.Before(r.since) || r.asked[askedKey(run.ID, stepOf(e.Key), e.Hash)] || r.asked[askedKey(run.ID, e.Key, e.Hash)] {
+			continue
+		}
+		was := policy.Allow
+		if e.Error != nil {
+			switch e.Error.Code {
+			case holdshort.Denied, holdshort.LimitReached:
+				was = policy.Deny
+			case holdshort.DoesNotFit, holdshort.Invalid:
+				continue // it never came before a policy
+			}
+		}
+		call, known := wanted[e.Hash]
+		if !known {
+			r.Unkept++
+			continue
+		}
+		r.Calls = append(r.Calls, recorded{Was: was, Call: policy.Call{Tenant: r.tenant, Tool: call.Tool, Args: call.Args, Agent: run.Agent, Flow: run.Flow, User: run.User, Session: run.SessionID, Run: run.ID, Now: e.Started}})
+	}
+	return nil
+}
+
+// wishesOf are the calls that models asked for, by the hash under which the journal has what became of each.
+func wishesOf(entries []holdshort.JournalEntry) map[string]model.Call {
+	wanted := map[string]model.Call{}
+	for _, e := range entries {
+		var said model.Response
+		if e.Kind != flow.KindModel || json.Unmarshal(e.Outcome, &said) != nil {
+			continue
+		}
+		for _, c := range said.Calls {
+			if args, err := holdshort.Canonical(c.Args); err == nil {
+				c.Args = args
+				wanted[flow.CallHash(c.Tool, args)] = c
+			}
+		}
+	}
+	return wanted
+}
+
+// stepOf is the batch that a call's entry belongs to.
+func stepOf(key string) string {
+	if i := strings.LastIndexByte(key, '/'); i > 0 {
+		return key[:i]
+	}
+	return key
+}

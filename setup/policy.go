@@ -1,0 +1,40 @@
+package setup
+
+import (
+	"context"
+	"time"
+
+	"github.com/holdshort/holdshort/policy"
+	"github.com/holdshort/holdshort/policy/rulebook"
+)
+
+// readPolicy compiles the rules. Without rules every call needs a person.
+func (b *builder) readPolicy(context.Context) error {
+	rules := b.options.Policy
+	if rules == nil && len(b.Policies) > 0 {
+		book, err := b.Book(rulebook.Options{})
+		if err != nil {
+			return b.wrong("policies", err)
+		}
+		rules = book
+	}
+	if rules == nil {
+		rules = policy.AskAlways
+	}
+	b.parts.Policy = patient{rules, b.waits}
+	return nil
+}
+
+// patient gives an agent's approvals the agent's own time where no rule says how long they stay open.
+type patient struct {
+	policy.Policy
+	waits map[string]time.Duration
+}
+
+func (p patient) Judge(ctx context.Context, call policy.Call) (policy.Verdict, error) {
+	v, err := p.Policy.Judge(ctx, call)
+	if v.ExpiresIn == 0 {
+		v.ExpiresIn = p.waits[call.Agent]
+	}
+	return v, err
+}
