@@ -23,6 +23,7 @@ type Report struct {
 	Sleeps  *Sleeps       `json:"sleeps,omitempty"`
 	Door    *Door         `json:"door,omitempty"`
 	Agents  *Agents       `json:"agents,omitempty"`
+	Rules   *Rules        `json:"rules,omitempty"`
 }
 
 // Commits is one row of the commit table.
@@ -124,6 +125,7 @@ func (r Report) WriteTable(w io.Writer) error {
 		c.table(t)
 	}
 	r.Agents.table(t)
+	r.Rules.table(t)
 	if err := t.Flush(); err != nil {
 		return err
 	}

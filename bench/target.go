@@ -43,6 +43,8 @@ type Options struct {
 	Agents bool
 	// Steps that a run of an agent has behind it when the time to go on is taken. Default: 200.
 	Steps int
+	// Rules also measures how long a policy of many rules takes.
+	Rules bool
 	// NoCommits leaves the commit table out.
 	NoCommits bool
 	// Self is this program, to measure an idle engine in a process of its own. Default: in this process.
@@ -232,7 +234,7 @@ func Run(ctx context.Context, options Options) (Report, error) {
 			return report, err
 		}
 	}
-	for _, part := range []func(context.Context, *target, Options, *Report) error{measureCommits, measureCycle, measureSleeps, measureSweep, measureParked, measureDoor, measureAgents, measureResume} {
+	for _, part := range []func(context.Context, *target, Options, *Report) error{measureCommits, measureCycle, measureSleeps, measureSweep, measureParked, measureDoor, measureAgents, measureResume, measureRules} {
 		if err := part(ctx, t, o, &report); err != nil {
 			return report, err
 		}

@@ -2,6 +2,7 @@ package repair
 
 import (
 	"encoding/json"
+	"iter"
 	"slices"
 	"strings"
 )
@@ -33,6 +34,20 @@ func plainText(raw json.RawMessage) string {
 		return s
 	}
 	return string(raw)
+}
+
+// spellings are the value and its other names.
+func (v *value) spellings() iter.Seq[[]token] {
+	return func(yield func([]token) bool) {
+		if !yield(v.tokens) {
+			return
+		}
+		for _, name := range v.names {
+			if !yield(name) {
+				return
+			}
+		}
+	}
 }
 
 // values lists what a schema allows, if it is a list: an enum, a const, alternatives that are all that, or the two booleans.

@@ -17,6 +17,9 @@ const (
 	sayValues                // {values}
 	sayWhat                  // the question, of one field
 	sayWhich                 // the question, of any field
+	sayChanges               // before the changes that are shown
+	sayNothing               // instead of a value that is not there
+	saySure                  // the question behind them
 	sayCount
 )
 
@@ -38,6 +41,9 @@ var catalogue = []catalogueTexts{
 		sayValues:  "It can be: {values}",
 		sayWhat:    "What should {field} be?",
 		sayWhich:   "What should be changed? Please write field: value.",
+		sayChanges: "This is how I understood you:",
+		sayNothing: "(nothing)",
+		saySure:    "Shall I change that and try again?",
 	}, map[Reason]string{
 		Empty:        "I didn't get an answer.",
 		TooLong:      "That is too long for me to read as a correction. Please give only the value.",
@@ -60,6 +66,9 @@ var catalogue = []catalogueTexts{
 		sayValues:  "אפשר: {values}",
 		sayWhat:    "מה צריך להיות {field}?",
 		sayWhich:   "מה לשנות? נא לכתוב שדה: ערך.",
+		sayChanges: "כך הבנתי אותך:",
+		sayNothing: "(כלום)",
+		saySure:    "לשנות את זה ולנסות שוב?",
 	}, map[Reason]string{
 		Empty:        "לא קיבלתי תשובה.",
 		TooLong:      "התשובה ארוכה מדי. נא לכתוב רק את הערך.",
@@ -82,6 +91,9 @@ var catalogue = []catalogueTexts{
 		sayValues:  "Pode ser: {values}",
 		sayWhat:    "Qual deve ser o valor de {field}?",
 		sayWhich:   "O que deve mudar? Por favor, escreva campo: valor.",
+		sayChanges: "Foi isto que entendi:",
+		sayNothing: "(nada)",
+		saySure:    "Posso mudar isso e tentar de novo?",
 	}, map[Reason]string{
 		Empty:        "Não recebi uma resposta.",
 		TooLong:      "Isso é longo demais para eu ler como correção. Por favor, informe só o valor.",

@@ -166,7 +166,7 @@ func TestDenialsNeverSelect(t *testing.T) {
 			continue
 		}
 		for name, c := range all {
-			for _, languages := range [][]string{nil, {"en"}, {"he"}, {"pt"}, {"es"}, {"fr"}, {"de"}, {"ja"}} {
+			for _, languages := range [][]string{nil, {"he"}, {"pt"}, {"ja"}} {
 				if p, err := Read(r.text, c.Fault, c.Args, c.Schema, c.History, languages...); err == nil {
 					t.Errorf("%s: %q for %s in %v sets %s", r.where, r.text, name, languages, outcome(p, nil))
 				}

@@ -143,6 +143,9 @@ func FromModel(answer json.RawMessage, text string, f tool.Fault, args, toolSche
 		if why := fd.takes(value); why != "" {
 			return Patch{}, refuse(why, path)
 		}
+		if said := plainText(value); len(fd.allowed) == 0 && shorten(said, shownChange) != said { // Confirm could not show it as it is
+			return Patch{}, refuse(NotAllowed, path)
+		}
 	}
 	return t.check(set, toolSchema)
 }

@@ -97,7 +97,7 @@ func (p *parser) take(one *part, i int) {
 	switch {
 	case one.torn:
 		p.why = Unclear
-	case one.refused && (p.refusing || p.needsTo || before == of && !one.value):
+	case one.refused && (p.refusing || p.needsTo || before == of && !one.value), (p.refusing || p.needsTo) && p.hasNow(one):
 		p.refusing, p.before = false, unknown
 	case p.refusing && one.kind != filler && one.kind != to && !one.own && one.kind != of:
 		p.why = Unclear // not wanted, but it is not the value that was refused either
@@ -106,11 +106,14 @@ func (p *parser) take(one *part, i int) {
 			p.why = Unclear
 			return
 		}
-		p.name(one.field, before)
+		p.name(one.field, before, i+len(one.tokens))
 	case one.value, one.number, one.shaped, one.refused, one.tokens[0].quoted:
 		if one.number && (before == option || strings.HasPrefix(one.tokens[0].word, "#")) {
 			p.give(entry{part: one, position: byNumber})
 			return
+		}
+		if n := len(p.entries); n > 0 && before == to && p.entries[n-1].field == nil && p.entries[n-1].part.refused { // "40 to 5"
+			p.entries = p.entries[:n-1]
 		}
 		p.give(entry{part: one, assigned: p.sign != 0 || before == to})
 	case one.position != 0:
@@ -142,13 +145,18 @@ func (p *parser) waits() bool {
 	return len(p.entries) > 0 && p.entries[len(p.entries)-1].field != nil && p.entries[len(p.entries)-1].part == nil
 }
 
-// name takes the name of a field: of the value before it ("1:1 for the ratio"), or of the one to come.
-func (p *parser) name(fd *field, before kind) {
+// hasNow reports the value that the field which was just named has now: "change the count from 1 to 2".
+func (p *parser) hasNow(one *part) bool {
+	return p.waits() && p.entries[len(p.entries)-1].field.nowAt(one.tokens) == len(one.tokens)
+}
+
+// name takes the name of a field: of the value before it ("1:1 for the ratio"), or of the one to come ("1:1 with count 3").
+func (p *parser) name(fd *field, before kind, next int) {
 	p.sign = 0
 	if n := len(p.entries); n > 0 {
 		last := &p.entries[n-1]
 		switch {
-		case last.part != nil && last.field == nil && (before == of || before == to || fd == p.faulty):
+		case last.part != nil && last.field == nil && (before == of || before == to && !p.valueAt(next) || fd == p.faulty):
 			last.field = fd
 			return
 		case last.part != nil && last.field == fd:
@@ -189,6 +197,15 @@ func (p *parser) odd(one *part, i int) {
 	if next := i + 1; next < len(p.tokens) && (p.tokens[next].glue == '=' || p.tokens[next].glue == ':') && p.unnamed == "" && strings.ContainsFunc(text, unicode.IsLetter) {
 		p.unnamed = shorten(text, shownField)
 	}
+}
+
+// valueAt reports a value at token i that belongs to what stands before it.
+func (p *parser) valueAt(i int) bool {
+	if i >= len(p.tokens) || p.tokens[i].glue != ' ' {
+		return false
+	}
+	one := p.partAt(i)
+	return one.value || one.number
 }
 
 // more reports another value behind token i.

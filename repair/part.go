@@ -64,6 +64,9 @@ func (r *reader) nameAt(i int) (found *field, length int) {
 	rest := r.tokens[i:]
 	for _, fd := range r.fields {
 		for _, name := range fd.names {
+			if rest[0].quoted && rest[0].word == strings.Join(name, " ") {
+				return fd, 1
+			}
 			if len(name) > length && named(rest, name) && r.meant(rest, name) {
 				found, length = fd, len(name)
 			}
@@ -73,10 +76,7 @@ func (r *reader) nameAt(i int) (found *field, length int) {
 }
 
 func named(tokens []token, name []string) bool {
-	if len(tokens) < len(name) {
-		return false
-	}
-	if len(name) > 1 && tokens[0].quoted {
+	if len(tokens) < len(name) || tokens[0].quoted {
 		return false
 	}
 	for i, word := range name {
@@ -89,7 +89,7 @@ func named(tokens []token, name []string) bool {
 
 func (r *reader) meant(rest []token, name []string) bool {
 	k, listed := words[strings.Join(name, " ")]
-	if !listed || k == noun || rest[0].quoted {
+	if !listed || k == noun {
 		return true
 	}
 	after := byte(0)
@@ -125,7 +125,9 @@ func (r *reader) partAt(i int) part {
 		}
 	}
 	for _, fd := range r.inPlay {
-		better(fd.longest(rest), part{value: true})
+		if n := fd.longest(rest); n > 0 && r.loose(i, n) {
+			better(n, part{value: true})
+		}
 	}
 	if chunk := r.chunkAt(i); r.faulty != nil && r.faulty.shaped(r.textOf(chunk)) {
 		return part{tokens: chunk, shaped: true}
@@ -204,10 +206,9 @@ func phraseOf(tokens []token) string {
 func (fd *field) longest(tokens []token) int {
 	length := 0
 	for i := range fd.allowed {
-		v := &fd.allowed[i]
-		for _, run := range append(v.names, v.tokens) {
+		for run := range fd.allowed[i].spellings() {
 			switch {
-			case tokens[0].quoted && spaces(run) == tokens[0].word:
+			case tokens[0].quoted && len(run) > 0 && spaces(run) == tokens[0].word:
 				length = max(length, 1)
 			case len(run) > length && startsWith(tokens, run):
 				length = len(run)
@@ -227,10 +228,17 @@ func spaces(run []token) string {
 
 // refusedAt is the length of the value that the faulty field has now, at the beginning of tokens.
 func (r *reader) refusedAt(tokens []token) int {
-	if r.faulty == nil || len(r.faulty.now) == 0 || len(r.faulty.now) > 1<<10 {
+	if r.faulty == nil {
 		return 0
 	}
-	now, ok := valueOf(r.faulty.now)
+	return r.faulty.nowAt(tokens)
+}
+
+func (fd *field) nowAt(tokens []token) int {
+	if len(fd.now) == 0 || len(fd.now) > 1<<10 {
+		return 0
+	}
+	now, ok := valueOf(fd.now)
 	switch {
 	case !ok || len(now.tokens) == 0:
 		return 0
@@ -245,7 +253,7 @@ func (r *reader) refusedAt(tokens []token) int {
 // numeric reports what reads as a number and nothing else.
 func numeric(text string) bool {
 	_, ok := number(text, false)
-	return ok
+	return ok && !strings.HasPrefix(text, "+") // which may ask for that much more
 }
 
 // number reads typed digits of any script as package reply does: no units, no commas, nothing that a double cannot hold.

@@ -35,7 +35,7 @@ func Read(text string, f tool.Fault, args, toolSchema json.RawMessage, history [
 	case blank(text):
 		return Patch{}, refuse(Empty, f.Field)
 	}
-	if len(languages) == 0 {
+	if languages = slices.DeleteFunc(slices.Clone(languages), func(tag string) bool { return tag == "" }); len(languages) == 0 {
 		languages = spoken
 	}
 	t, err := open(f, args, toolSchema)

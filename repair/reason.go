@@ -41,11 +41,6 @@ func ReasonOf(err error) Reason {
 	return ""
 }
 
-// Guessable reports whether a model may be asked what the reply means. What is called off, empty or plainly not allowed is for the person alone.
-func (r Reason) Guessable() bool {
-	return r == Unclear || r == Several || r == NotSaid || r == NotAllowed || r == UnknownField
-}
-
 // refuse names the field and never what the person wrote: that does not belong in logs.
 func refuse(r Reason, field string) error {
 	code, hint := holdshort.InvalidReply, "give one value, or write field: value"

@@ -21,8 +21,8 @@ func (fd *field) pick(tokens []token, text string) (json.RawMessage, Reason) {
 		if v.text == text {
 			return v.json, ""
 		}
-		for _, run := range append(v.names, v.tokens) {
-			if len(run) == len(tokens) && startsWith(tokens, run) || len(tokens) == 1 && tokens[0].quoted && spaces(run) == tokens[0].word && len(run) > 0 {
+		for run := range v.spellings() {
+			if len(run) == len(tokens) && startsWith(tokens, run) || len(run) > 0 && len(tokens) == 1 && tokens[0].quoted && spaces(run) == tokens[0].word {
 				found = append(found, v)
 				break
 			}

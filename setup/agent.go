@@ -93,6 +93,9 @@ func (b *builder) equip(path, use string, out *agent.Config) error {
 		return nil
 	}
 	server, _, _ := strings.Cut(use, "/")
+	if b.options.Offline && b.Tools[server].MCP != nil {
+		return nil
+	}
 	for _, t := range b.served[server] {
 		if t.Name == use {
 			out.Tools = append(out.Tools, t)

@@ -19,7 +19,7 @@ func (b *builder) mcp(ctx context.Context, name string, c config.Tool) ([]tool.T
 	if err != nil {
 		return nil, within("mcp", err)
 	}
-	b.parts.closers = append(b.parts.closers, server.Close)
+	b.parts.closers, b.parts.servers[name] = append(b.parts.closers, server.Close), server
 	ctx, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
 	list, err := server.Tools(ctx)

@@ -1,10 +1,14 @@
 package setup
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/holdshort/holdshort"
 )
@@ -51,4 +55,60 @@ func WritePins(file string, pins map[string]string) error {
 		return &holdshort.Error{Code: holdshort.Invalid, Op: "write " + file, Message: "the pins cannot be kept", Hint: "check the folder and its rights", Err: err}
 	}
 	return os.Rename(next, file)
+}
+
+// State of a tool's definition, beside the pin that somebody agreed to.
+type State string
+
+// The states. Calls of a tool that is not pinned as it is now are all asked about.
+const (
+	Pinned   State = "pinned"
+	Changed  State = "changed"
+	Unpinned State = "unpinned"
+	Gone     State = "gone" // pinned, and the server has it no more
+)
+
+// Pin is a definition as a server has it now, and what was agreed to.
+type Pin struct {
+	Tool  string `json:"tool"`
+	State State  `json:"state"`
+	Now   string `json:"now,omitempty"` // hash of the definition
+	Was   string `json:"was,omitempty"` // the one in the lock file
+}
+
+// Pins compares what the MCP servers have with the lock file, by name.
+func (p *Parts) Pins(ctx context.Context) ([]Pin, error) {
+	agreed, err := ReadPins(p.lock)
+	if err != nil {
+		return nil, err
+	}
+	now := map[string]string{}
+	for name, server := range p.servers {
+		pins, err := server.Pins(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for own, pin := range pins {
+			now[name+"/"+own] = pin
+		}
+		for full := range agreed {
+			if _, there := now[full]; strings.HasPrefix(full, name+"/") && !there {
+				now[full] = ""
+			}
+		}
+	}
+	var list []Pin
+	for _, full := range slices.Sorted(maps.Keys(now)) {
+		pin := Pin{Tool: full, State: Pinned, Now: now[full], Was: agreed[full]}
+		switch {
+		case pin.Now == "":
+			pin.State = Gone
+		case pin.Was == "":
+			pin.State = Unpinned
+		case pin.Was != pin.Now:
+			pin.State = Changed
+		}
+		list = append(list, pin)
+	}
+	return list, nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/holdshort/holdshort/model"
 	"github.com/holdshort/holdshort/policy"
 	"github.com/holdshort/holdshort/tool"
+	"github.com/holdshort/holdshort/tool/mcp"
 )
 
 // LockFile beside a configuration holds the pins of MCP servers' tools: the definitions that somebody agreed to.
@@ -41,6 +42,8 @@ type Options struct {
 	Agents []Agent
 	// Policy in place of the configuration's.
 	Policy policy.Policy
+	// Offline connects to nothing: MCP servers count as having no tools. It is for looking at a configuration. Default: they are connected to.
+	Offline bool
 	// Logger. Default: slog.Default().
 	Logger *slog.Logger
 }
@@ -66,6 +69,8 @@ type Parts struct {
 	Listed []Listing
 
 	closers []func() error
+	servers map[string]*mcp.Server
+	lock    string
 }
 
 // Listing is an agent as people see it.
@@ -129,7 +134,7 @@ func Build(ctx context.Context, c config.Config, options Options) (parts *Parts,
 	if options.Lock == "" {
 		options.Lock = filepath.Join(options.Dir, LockFile)
 	}
-	b := &builder{Config: c, options: options, log: options.Logger, parts: &Parts{Agents: map[string]string{}, Modes: map[string]string{}},
+	b := &builder{Config: c, options: options, log: options.Logger, parts: &Parts{Agents: map[string]string{}, Modes: map[string]string{}, servers: map[string]*mcp.Server{}, lock: options.Lock},
 		models: map[string]model.Model{}, served: map[string][]tool.Tool{}, tools: map[string]tool.Tool{}, gates: map[string]bool{}, members: map[string]*agent.Agent{}, waits: map[string]time.Duration{}}
 	defer func() {
 		if err != nil {

@@ -50,6 +50,7 @@ func (b *builder) newTools(ctx context.Context, name string, c config.Tool) (lis
 		list, err = one(b.web(name, c))
 	case c.Command != nil:
 		list, err = one(b.command(name, c))
+	case c.MCP != nil && b.options.Offline:
 	case c.MCP != nil:
 		list, err = b.mcp(ctx, name, c)
 	case c.Builtin:

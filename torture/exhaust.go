@@ -20,6 +20,8 @@ type Course struct {
 	Seed         uint64
 	// Twice is how many passes have a second fault, while the engine that came after the first takes up what was left.
 	Twice int
+	// Same also ends the engine after calls that only look: for it, the database and the world that is the same as before them.
+	Same bool
 	// Beside is how many passes go on at once. Default: 1.
 	Beside int
 }
@@ -40,19 +42,24 @@ func Exhaust(ctx context.Context, s Scenario, c Course) (*Report, error) {
 		return r, nil
 	}
 	least, most := 0, 0 // where people act at the same moment, the number of calls differs a little
+	writes := map[int]bool{}
 	for n := range 3 {
 		whole, err := play(Fault{})
 		if err != nil {
 			return report, err
 		}
-		if most = max(most, whole.Calls); n == 0 || whole.Calls < least {
-			least = whole.Calls
+		calls := len(whole.Calls)
+		if most = max(most, calls); n == 0 || calls < least {
+			least = calls
+		}
+		for i, call := range whole.Calls {
+			writes[i+1] = writes[i+1] || !looks(call)
 		}
 	}
 	if s.Crowded {
 		least /= 2
 	}
-	faults := c.faults(most)
+	faults := c.faults(most, func(point int) bool { return c.Same || point > least || writes[point] })
 	var err error
 	var mu sync.Mutex
 	next := 0
@@ -87,11 +94,14 @@ func Exhaust(ctx context.Context, s Scenario, c Course) (*Report, error) {
 	return report, err
 }
 
-// faults lists the passes.
-func (c Course) faults(calls int) (list []Fault) {
+// faults lists the passes; differs says of a call whether to die after it is another thing than to die before it.
+func (c Course) faults(calls int, differs func(point int) bool) (list []Fault) {
 	dice := rand.New(rand.NewPCG(c.Seed, uint64(calls)))
 	for point := 1; point <= calls; point++ {
 		for _, m := range c.Modes {
+			if m == After && !differs(point) {
+				continue
+			}
 			share := c.Share
 			if m.frozen() && c.Still > 0 {
 				share = c.Still

@@ -17,8 +17,8 @@ func (w *World) lets(tool string) bool {
 
 // Result is what one pass came to.
 type Result struct {
-	Calls   int    // of the store, by the first engine
-	Reached string // the call that met the fault; empty: none did
+	Calls   []string // of the store, by the first engine
+	Reached string   // the call that met the fault; empty: none did
 }
 
 // Play plays a scenario once on a bed, with a fault or none, and counts what was not kept in the report.

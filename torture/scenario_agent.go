@@ -152,9 +152,7 @@ var AgentBatch = Scenario{
 // AgentEdit: the user writes, a reviewer changes the arguments; those run, the model is told, and the user reads the answer once.
 var AgentEdit = Scenario{
 	Name: "agent, edit", Policy: reads,
-	Agents: desks(wants(wish("b", "refund", `{"order":"77","amount":120}`)), func(req model.Request) model.Response {
-		return model.Response{Text: "refunded", Stop: model.StopEnd}
-	}),
+	Agents: desks(wants(wish("b", "refund", `{"order":"77","amount":120}`)), says("refunded")),
 	Drive: func(h *Hand) {
 		run := h.Write("desk", "m1", "refund order 77")
 		if req, ok := h.Asked(run, "calls-1"); ok {
@@ -183,41 +181,48 @@ func only(w *World, f *Facts) (id holdshort.RunID) {
 	return id
 }
 
-// AgentWords: the user writes twice more while a call waits for its approval. The model hears each once, in order, and not before the decision.
+// AgentWords: the user writes twice more while a call waits for its approval. The model hears each once, in order, not before the decision, and
+// has not forgotten it after the next pause.
 var AgentWords = Scenario{
 	Name: "agent, words while it waits", Policy: reads,
 	Agents: func(w *World) []*agent.Agent {
-		return []*agent.Agent{w.desk(wants(wish("b", "refund", `{"order":"1"}`)), func(req model.Request) model.Response {
-			var heard []string
-			for _, m := range req.Messages {
-				if m.Role == model.User {
-					heard = append(heard, m.Text)
-				}
-			}
-			if got := strings.Join(heard, " | "); got != "refund order 1 | please hurry | it was broken" {
-				w.Violate(InboundOnce, "the model heard %q", got)
-			}
-			return model.Response{Text: "refunded in a hurry", Stop: model.StopEnd}
-		})}
+		return []*agent.Agent{w.desk(wants(wish("b", "refund", `{"order":"1"}`)), w.heard(wants(wish("b", "refund", `{"order":"2"}`))), w.heard(says("refunded in a hurry")))}
 	},
 	Drive: func(h *Hand) {
-		run := h.Write("desk", "m1", "refund order 1")
-		req, ok := h.Asked(run, "calls-1")
+		run := h.Write("desk", "m1", "refund orders 1 and 2")
+		h.Asked(run, "calls-1")
 		h.receive("m2", "please hurry")
 		h.receive("m2", "please hurry")
-		h.receive("m3", "it was broken")
+		h.receive("m3", "they were broken")
 		h.Settle()
-		if ok {
-			h.Decide(engine.DecideInput{Request: req.ID, Action: holdshort.Approve, Actor: Ana, Fingerprint: req.Fingerprint})
-		}
-		h.Concludes(run, "calls-1")
+		h.Approve(run, "calls-1", Ana)
+		h.Until("the first call is settled", func() bool { return h.honest(run, "calls-1") && !h.underWay(run) })
+		h.Approve(run, "calls-2", Ana)
+		h.Concludes(run, "calls-1", "calls-2")
 		h.Until("the user has read the answer", func() bool { return count(h.outside.heard(), "refunded") > 0 })
 	},
 	Check: func(w *World, f *Facts) {
 		run := only(w, f)
-		concluded(w, f, run, "refunded in a hurry", 2)
+		concluded(w, f, run, "refunded in a hurry", 3)
 		did(w, f, run, "calls-1/1", 1)
+		did(w, f, run, "calls-2/1", 1)
 		toldOnce(w, "refunded in a hurry")
 		w.Count(Line{Inbound: 3})
 	},
+}
+
+// heard says a line if the model has heard what the user wrote, each once and in order.
+func (w *World) heard(next utterance) utterance {
+	return func(req model.Request) model.Response {
+		var heard []string
+		for _, m := range req.Messages {
+			if m.Role == model.User {
+				heard = append(heard, m.Text)
+			}
+		}
+		if got := strings.Join(heard, " | "); got != "refund orders 1 and 2 | please hurry | they were broken" {
+			w.Violate(InboundOnce, "the model heard %q", got)
+		}
+		return next(req)
+	}
 }

@@ -21,6 +21,7 @@ type benchCommand struct {
 	Pollers  int           `help:"With --door: this many callers wait for a decision."`
 	Waiters  int           `help:"With --door: this many connections only wait."`
 	Agents   bool          `help:"Also measure runs of an agent whose model costs nothing, beside flows that do the same."`
+	Rules    bool          `help:"Also measure how long a policy of 200 rules takes to judge a call."`
 	Only     bool          `help:"Leave the commit table out."`
 	JSON     bool          `name:"json" help:"Print JSON."`
 
@@ -39,6 +40,7 @@ Example:
   holdshort bench --only --cycle --sleeps 200
   holdshort bench --only --door --pollers 1000 --waiters 10000
   holdshort bench --only --agents --callers 1,16,64
+  holdshort bench --only --rules
   holdshort bench --only --parked 1000000 --due 100000 --folder .`
 }
 
@@ -62,7 +64,7 @@ func (c *benchCommand) Run(ctx context.Context, out *console) error {
 		return err
 	}
 	report, err := bench.Run(ctx, bench.Options{Store: c.Store, Folder: c.Folder, Duration: c.Duration, Callers: c.Callers, Cycle: c.Cycle, Parked: c.Parked, Due: c.Due, Sleeps: c.Sleeps,
-		Door: c.Door, Pollers: c.Pollers, IdleConnections: c.Waiters, Agents: c.Agents, NoCommits: c.Only, Self: self, Progress: progress(out)})
+		Door: c.Door, Pollers: c.Pollers, IdleConnections: c.Waiters, Agents: c.Agents, Rules: c.Rules, NoCommits: c.Only, Self: self, Progress: progress(out)})
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
 
 	"github.com/holdshort/holdshort"
 )
@@ -29,8 +30,6 @@ func (m *chatScreen) press(key tea.KeyPressMsg) tea.Cmd {
 		m.recall(-1)
 	case "down":
 		m.recall(1)
-	case "ctrl+l":
-		return tea.ClearScreen
 	default:
 		m.input.press(key)
 	}
@@ -51,22 +50,19 @@ func (m *chatScreen) recall(by int) {
 	m.input = newField(text, 5, false)
 }
 
-// View implements tea.Model.
-func (m *chatScreen) View() tea.View { return tea.NewView(m.draw()) }
-
-// draw is the part of the screen that lives.
-func (m *chatScreen) draw() string {
-	var lines []string
+// draw is the part of the screen that lives, and where the cursor stands in it.
+func (m *chatScreen) draw() (lines []string, row, column int) {
+	typed, at, column := m.prompt()
 	if m.stream.text != "" {
 		lines = append(m.t.speak(cyan, m.t.agent, visible(m.stream.text)), "")
-		if room := max(m.height-6, 1); len(lines) > room { // the end is what is being read
+		if room := max(m.height-len(typed)-3, 1); len(lines) > room { // the end is what is being read
 			lines = lines[len(lines)-room:]
 		}
 	}
 	if status := m.status(); status != "" {
 		lines = append(lines, m.t.paint(faint, cut(status, m.width-1)))
 	}
-	return strings.Join(append(lines, m.prompt()...), "\n")
+	return append(lines, typed...), len(lines) + at, column
 }
 
 // status says in one line how things stand.
@@ -101,23 +97,26 @@ func heardShort(err error) string {
 	return text
 }
 
-// prompt is the line that is being typed.
-func (m *chatScreen) prompt() []string {
-	text := string(m.input.text[:m.input.at]) + "█" + string(m.input.text[m.input.at:])
-	var lines []string
-	cursor := 0
-	for part := range strings.SplitSeq(text, "\n") {
-		for _, line := range wrap(part, max(m.width-3, 10)) {
-			if strings.Contains(line, "█") {
-				cursor = len(lines)
+// prompt is the line that is being typed, and where the cursor stands in it.
+func (m *chatScreen) prompt() (lines []string, row, column int) {
+	const edge = "> "
+	room := max(m.width-len(edge)-1, 8)
+	at := 0
+	for part := range strings.SplitSeq(string(m.input.text), "\n") {
+		for _, line := range wrap(part, room) {
+			if n := len([]rune(line)); m.input.at >= at {
+				before := []rune(line)[:min(m.input.at-at, n)]
+				row, column = len(lines), len(edge)+lipgloss.Width(string(before))
+				at += n
 			}
-			edge := "  "
+			head := strings.Repeat(" ", len(edge))
 			if len(lines) == 0 {
-				edge = "> "
+				head = edge
 			}
-			lines = append(lines, edge+line)
+			lines = append(lines, head+line)
 		}
+		at++ // the end of the line
 	}
-	from := max(min(cursor-m.input.height/2, len(lines)-m.input.height), 0)
-	return lines[from:min(from+m.input.height, len(lines))]
+	from := max(min(row-m.input.height/2, len(lines)-m.input.height), 0)
+	return lines[from:min(from+m.input.height, len(lines))], row - from, column
 }

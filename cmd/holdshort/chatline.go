@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/json"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -196,7 +198,11 @@ func (l line) choice() (c client.Choice, err error) {
 		respond := slices.Contains(req.Allowed, holdshort.Respond) && !slices.Contains(req.Allowed, holdshort.Answer) && !slices.Contains(req.Allowed, holdshort.Select)
 		words := []string{l.text}
 		if req.ExpectedInput == holdshort.Form {
-			words = fieldWords(l.text)
+			var form struct {
+				Properties json.RawMessage `json:"properties"`
+			}
+			_ = json.Unmarshal(req.Schema, &form) // a schema without fields has none to find
+			words = fieldWords(l.text, keysOfObject(form.Properties))
 		}
 		if c, err = answerTo(req, words, respond); err != nil {
 			return c, err
@@ -254,10 +260,16 @@ func editLine(req client.Request, words string) (c client.Choice, err error) {
 	if call == "" {
 		rest = words
 	}
-	fields := fieldWords(rest)
-	if len(fields) == 0 {
+	if strings.TrimSpace(rest) == "" {
 		return c, &usageError{Message: "say what changes", Hint: "write field=value"}
 	}
+	var known []string
+	for _, a := range req.Actions {
+		if call == "" || a.CallID == call {
+			known = slices.Concat(known, keysOfObject(a.Args), a.Editable)
+		}
+	}
+	fields := fieldWords(rest, known)
 	if call == "" {
 		call = callWith(req, fields[0])
 	}
@@ -290,26 +302,41 @@ func callWith(req client.Request, field string) string {
 	return found
 }
 
-var fieldName = regexp.MustCompile(`(?:^|\s)([\pL_][\pL\pN_.-]*)\s*[=:]\s*`)
+var fieldName = regexp.MustCompile(`(?:^|\s)([\pL_][\pL\pN_.-]*)=`)
 
-// fieldWords cuts a line into field=value: a value goes on until the next field, and may stand in quotes.
-func fieldWords(text string) (fields []string) {
-	found := fieldName.FindAllStringSubmatchIndex(maskQuotes(text), -1)
-	for i, at := range found {
-		end := len(text)
-		if i+1 < len(found) {
-			end = found[i+1][0]
+// fieldWords cuts a line into field=value. A value goes on until the next field that is known, and may stand in quotes.
+func fieldWords(text string, known []string) (fields []string) {
+	text = strings.TrimSpace(text)
+	var starts [][]int
+	for _, at := range fieldName.FindAllStringSubmatchIndex(maskQuotes(text), -1) {
+		if len(starts) == 0 && at[0] == 0 || slices.Contains(known, text[at[2]:at[3]]) {
+			starts = append(starts, at)
 		}
-		value := strings.TrimRight(strings.TrimSpace(text[at[1]:end]), ",;")
+	}
+	if len(starts) == 0 || starts[0][0] > 0 {
+		return []string{text} // whoever takes it says what is wrong
+	}
+	for i, at := range starts {
+		end := len(text)
+		if i+1 < len(starts) {
+			end = starts[i+1][0]
+		}
+		value := strings.TrimSpace(text[at[1]:end])
 		if n := len(value); n > 1 && value[0] == value[n-1] && (value[0] == '"' || value[0] == '\'') {
 			value = value[1 : n-1]
 		}
 		fields = append(fields, text[at[2]:at[3]]+"="+value)
 	}
-	if len(fields) == 0 && strings.TrimSpace(text) != "" {
-		return []string{strings.TrimSpace(text)}
-	}
 	return fields
+}
+
+// keysOfObject are the names of a JSON object's fields.
+func keysOfObject(raw json.RawMessage) []string {
+	var object map[string]json.RawMessage
+	if json.Unmarshal(raw, &object) != nil {
+		return nil
+	}
+	return slices.Collect(maps.Keys(object))
 }
 
 // maskQuotes makes what stands in double quotes unable to look like a field; lengths stay.
@@ -319,7 +346,7 @@ func maskQuotes(text string) string {
 		switch {
 		case b == '"':
 			inside = !inside
-		case inside && (b == '=' || b == ':'):
+		case inside && b == '=':
 			masked[i] = '_'
 		}
 	}

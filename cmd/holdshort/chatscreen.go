@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	"golang.org/x/term"
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/client"
@@ -23,8 +25,7 @@ type (
 		d   *deed
 		got result
 	}
-	awayMsg    struct{ err error }
-	printedMsg struct{}
+	awayMsg struct{ err error }
 )
 
 // chatScreen is a conversation on a terminal. What was said goes up into the terminal's own memory and stays; below it live the answer that is
@@ -34,15 +35,15 @@ type chatScreen struct {
 	server counterpart
 	c      *conversation
 	t      *teller
+	canvas canvas
 
 	width, height int
 	input         textField
 	past          []string // lines that were typed
 	pastAt        int
 	stream        answer
-	queue         []string // lines that wait to be printed: one after the other, or they would change places
-	printing      bool
-	deeds         []*deed // the first is under way
+	queue         []string // lines that wait to be printed
+	deeds         []*deed  // the first is under way
 	looking       bool
 	again         bool // something changed while somebody looked
 	away          error
@@ -56,12 +57,24 @@ type answer struct {
 	text    string
 }
 
-func newChatScreen(ctx context.Context, server counterpart, c *conversation, t *teller) *chatScreen {
-	return &chatScreen{ctx: ctx, server: server, c: c, t: t, width: 80, height: 24, input: newField("", 5, false)}
+func newChatScreen(ctx context.Context, server counterpart, c *conversation, t *teller, draw canvas) *chatScreen {
+	m := &chatScreen{ctx: ctx, server: server, c: c, t: t, canvas: draw, input: newField("", 5, false)}
+	m.measure()
+	return m
+}
+
+// measure asks how large the terminal is now.
+func (m *chatScreen) measure() {
+	width, height := m.canvas.size()
+	m.width, m.height = max(width, 20), max(height, 6)
+	m.t.width = m.width
 }
 
 // Init implements tea.Model.
 func (m *chatScreen) Init() tea.Cmd { return m.look() }
+
+// View implements tea.Model. The canvas draws.
+func (m *chatScreen) View() tea.View { return tea.View{} }
 
 // look begins to look at the server, unless somebody does already.
 func (m *chatScreen) look() tea.Cmd {
@@ -78,11 +91,19 @@ func (m *chatScreen) look() tea.Cmd {
 
 // Update implements tea.Model.
 func (m *chatScreen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
-	var cmd tea.Cmd
+	m.measure()
+	cmd := m.update(msg)
+	done := m.queue
+	m.queue = nil
+	living, row, column := m.draw()
+	if m.canvas.paint(done, living, row, column) != nil { // nobody sees it any more
+		return m, tea.Quit
+	}
+	return m, cmd
+}
+
+func (m *chatScreen) update(msg tea.Msg) (cmd tea.Cmd) {
 	switch msg := msg.(type) {
-	case tea.WindowSizeMsg:
-		m.width, m.height = max(msg.Width, 20), max(msg.Height, 6)
-		m.t.width = m.width
 	case glancedMsg:
 		cmd = m.glanced(msg)
 	case changedMsg:
@@ -94,29 +115,17 @@ func (m *chatScreen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.away = msg.err
 	case brokenMsg:
 		m.fatal = msg.err
-		return m, tea.Quit
+		return tea.Quit
 	case client.Delta:
 		m.delta(msg)
 	case doneMsg:
 		cmd = m.done(msg)
-	case printedMsg:
-		m.printing = false
 	case tea.KeyPressMsg:
 		cmd = m.press(msg)
 	case tea.PasteMsg:
 		m.input.insert(msg.Content)
 	}
-	return m, tea.Batch(cmd, m.print())
-}
-
-// print hands the next lines to the terminal.
-func (m *chatScreen) print() tea.Cmd {
-	if m.printing || len(m.queue) == 0 {
-		return nil
-	}
-	text := strings.Join(m.queue, "\n")
-	m.queue, m.printing = nil, true
-	return tea.Sequence(tea.Println(text), func() tea.Msg { return printedMsg{} })
+	return cmd
 }
 
 func (m *chatScreen) say(lines ...string) { m.queue = append(m.queue, lines...) }
@@ -144,9 +153,11 @@ func (m *chatScreen) glanced(msg glancedMsg) tea.Cmd {
 		if h.message != nil && h.message.ID == m.stream.message {
 			m.stream = answer{}
 		}
-		if lines := m.t.tell(h); len(lines) > 0 {
-			m.say(append(lines, "")...)
+		lines := m.t.tell(h)
+		if len(lines) > 0 && (h.message == nil || h.message.Type != noteOfResults) {
+			lines = append(lines, "")
 		}
+		m.say(lines...)
 	}
 	if !m.c.busy() {
 		m.stream = answer{}
@@ -194,14 +205,7 @@ func (m *chatScreen) done(msg doneMsg) tea.Cmd {
 		m.say(append(m.t.card(*msg.got.shown), "")...)
 	}
 	for _, note := range msg.got.notes {
-		style := faint
-		switch {
-		case strings.HasPrefix(note, "- "):
-			style = red
-		case strings.HasPrefix(note, "+ "):
-			style = green
-		}
-		m.say("    " + m.t.paint(style, note))
+		m.say(append(m.t.note(faint, oneLine(note)), "")...)
 	}
 	next := m.look()
 	if len(m.deeds) > 0 {
@@ -272,9 +276,19 @@ func (m *chatScreen) show(req *client.Request) {
 func (c *chatCommand) live(ctx context.Context, out *console, server *client.Client, talk *conversation, tell *teller) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	m := newChatScreen(ctx, server, talk, tell)
 	out.printf("Talking to %s as %s. /help lists the commands, Ctrl-C leaves.\n\n", tell.agent, talk.me.Actor.Who())
-	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(os.Stdin), tea.WithOutput(os.Stdout), tea.WithoutSignalHandler())
+	m := newChatScreen(ctx, server, talk, tell, canvas{w: out, size: terminalSize})
+	before, err := term.MakeRaw(int(os.Stdin.Fd()))
+	if err != nil {
+		return err
+	}
+	fmt.Fprint(out, pasteMarks)
+	defer func() {
+		fmt.Fprint(out, pasteBare)
+		term.Restore(int(os.Stdin.Fd()), before)
+		m.farewell(out)
+	}()
+	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(os.Stdin), tea.WithOutput(io.Discard), tea.WithoutRenderer(), tea.WithoutSignalHandler())
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
@@ -287,7 +301,7 @@ func (c *chatCommand) live(ctx context.Context, out *console, server *client.Cli
 			p.Send(brokenMsg{err})
 		}
 	}()
-	_, err := p.Run()
+	_, err = p.Run()
 	cancel()
 	<-watched
 	if errors.Is(err, tea.ErrInterrupted) || errors.Is(err, context.Canceled) || errors.Is(err, tea.ErrProgramKilled) {
@@ -296,12 +310,20 @@ func (c *chatCommand) live(ctx context.Context, out *console, server *client.Cli
 	if err == nil {
 		err = m.fatal
 	}
-	m.farewell(out)
 	return err
 }
 
-// farewell says what stays.
+func terminalSize() (width, height int) {
+	width, height, err := term.GetSize(int(os.Stdout.Fd()))
+	if err != nil {
+		return 80, 24
+	}
+	return width, height
+}
+
+// farewell takes the living lines away and says what stays.
 func (m *chatScreen) farewell(out *console) {
+	m.canvas.paint(m.queue, []string{""}, 0, 0)
 	for _, d := range m.deeds {
 		if d.wish == wishSay {
 			out.printf("not sent: %s\n", d.text)

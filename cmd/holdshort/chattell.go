@@ -130,14 +130,14 @@ func (t *teller) card(req client.Request) []string {
 	var lines []string
 	for _, line := range card(req, t.c.whyNot(req), t.now()) {
 		edge, rest := line[:len("│")], line[len("│"):]
-		parts := []string{rest}
-		if t.width > 0 {
-			parts = wrap(rest, max(t.width-5, 10)) // nothing of it is lost
+		parts := t.parts(rest, 5)
+		if edge == "└" {
+			parts = t.fold(rest, 5)
 		}
 		for i, part := range parts {
 			switch {
 			case i > 0 && edge == "└":
-				part = " " + part
+				part = t.paint(yellow, "  "+part)
 			case i > 0:
 				part = t.paint(yellow, "│") + "   " + part
 			case edge == "└" || edge == "┌":
@@ -158,18 +158,30 @@ func (t *teller) verdict(req client.Request, missed bool) []string {
 	}
 	var lines []string
 	for i, line := range verdictOn(req, t.c.me.Actor, missed) {
-		switch {
-		case i == 0:
+		if i == 0 {
 			lines = append(lines, t.note(style, line)...)
+			continue
+		}
+		kind := faint
+		switch {
 		case strings.HasPrefix(line, "- "):
-			lines = append(lines, "    "+t.paint(red, line))
+			kind = red
 		case strings.HasPrefix(line, "+ "):
-			lines = append(lines, "    "+t.paint(green, line))
-		default:
-			lines = append(lines, "    "+line)
+			kind = green
+		}
+		for _, part := range t.parts(line, 5) {
+			lines = append(lines, "    "+t.paint(kind, part))
 		}
 	}
 	return lines
+}
+
+// parts breaks a line at the end of the screen and loses nothing of it.
+func (t *teller) parts(line string, margin int) []string {
+	if t.width <= 0 {
+		return []string{line}
+	}
+	return wrap(line, max(t.width-margin, 10))
 }
 
 // end tells of a run that is over only what its answer did not.

@@ -1,12 +1,19 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/holdshort/holdshort/agent"
 	"github.com/holdshort/holdshort/config"
+	"github.com/holdshort/holdshort/flow"
+	"github.com/holdshort/holdshort/setup"
+	"github.com/holdshort/holdshort/tool"
 )
 
 type configCommand struct {
@@ -46,8 +53,11 @@ type checked struct {
 	Modes   map[string]string `json:"modes"`   // of agents
 }
 
-func (c *configCheckCommand) Run(out *console) error {
+func (c *configCheckCommand) Run(ctx context.Context, out *console) error {
 	read, err := config.Read(c.File)
+	if err == nil {
+		err = buildable(ctx, read, c.File)
+	}
 	faults := config.FaultsOf(err)
 	if err != nil && len(faults) == 0 {
 		return err
@@ -80,6 +90,28 @@ func (c *configCheckCommand) Run(out *console) error {
 		return verdict(exitFailed)
 	}
 	return nil
+}
+
+// buildable says what is wrong with what only models, tools and agents can judge. It connects to nothing; what a program of its own would bring
+// stands there by name.
+func buildable(ctx context.Context, c config.Config, file string) error {
+	options := setup.Options{Dir: filepath.Dir(file), Offline: true, Logger: slog.New(slog.DiscardHandler)}
+	for name, t := range c.Tools {
+		if t.Builtin {
+			options.Tools = append(options.Tools, tool.Tool{Name: name, Call: func(context.Context, tool.Call) (tool.Result, error) { return tool.Result{}, nil }})
+		}
+	}
+	for _, a := range c.Agents {
+		_, _, flows, _ := a.Uses()
+		for _, name := range flows {
+			nothing := flow.New(name, 1, func(*flow.Context, struct{}) (struct{}, error) { return struct{}{}, nil })
+			if !slices.ContainsFunc(options.Flows, func(d agent.Delegate) bool { return d.Name == name }) {
+				options.Flows = append(options.Flows, agent.Delegate{Name: name, Flow: nothing})
+			}
+		}
+	}
+	parts, err := setup.Build(ctx, c, options)
+	return errors.Join(err, parts.Close())
 }
 
 func keysOf(m map[string]string) func(func(string) bool) {

@@ -26,6 +26,7 @@ type grammar struct {
 	Keys       keysCommand       `cmd:"" help:"Make, list and revoke API keys."`
 	Config     configCommand     `cmd:"" help:"Check a configuration, or print its schema."`
 	Policy     policyCommand     `cmd:"" help:"Try policies on cases, or on the calls that were."`
+	Tools      toolsCommand      `cmd:"" help:"List the tools of a configuration, and pin those of MCP servers."`
 	Migrate    migrateCommand    `cmd:"" help:"Bring the store's schema up to date, or look whether it is."`
 	Audit      auditCommand      `cmd:"" help:"Verify or export the audit log."`
 	Doctor     doctorCommand     `cmd:"" help:"Look at the store and say what is wrong and what to do."`

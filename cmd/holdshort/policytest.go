@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/config"
 	"github.com/holdshort/holdshort/policy"
 	"github.com/holdshort/holdshort/policy/rulebook"
@@ -50,8 +51,9 @@ type testedCase struct {
 	OK       bool         `json:"ok"`
 	Decision string       `json:"decision,omitempty"`
 	Rule     string       `json:"rule,omitempty"`
-	Cause    string       `json:"cause,omitempty"` // why a condition could not be evaluated
+	Cause    string       `json:"cause,omitempty"` // why a condition could not be evaluated, or what to do about the case
 	Wrong    []difference `json:"wrong,omitempty"`
+	matched  string       // the rule, even where the tool's owner has the last word
 }
 
 type difference struct {
@@ -73,7 +75,7 @@ func (c *policyTestCommand) Run(ctx context.Context, out *console) error {
 	reached := map[string]bool{}
 	for _, one := range cases.Cases {
 		t := test(ctx, read, book, one)
-		if reached[t.Rule] = true; t.OK {
+		if reached[t.matched] = true; t.OK {
 			result.Passed++
 		} else {
 			result.Failed++
@@ -102,15 +104,14 @@ func test(ctx context.Context, read config.Config, book *rulebook.Book, one conf
 	t := testedCase{Name: one.Name}
 	call, err := calledIn(read, one.Call)
 	if err != nil {
-		t.Wrong = []difference{{"call", "a call that can be judged", messageOf(err)}}
+		t.Wrong, t.Cause = []difference{{"call", "one that can be judged", messageOf(err)}}, holdshort.HintOf(err)
 		return t
 	}
 	v := policy.Judge(ctx, book, call)
 	t.Decision, t.Rule = string(v.Decision), v.Rule
-	if v.Reason == "policy_error" {
-		if _, err := book.Explain(call); err != nil {
-			t.Cause = err.Error()
-		}
+	matched, err := book.Explain(call)
+	if t.matched = matched.Rule; err != nil {
+		t.Cause = err.Error()
 	}
 	t.Wrong = differences(one.Expect, v)
 	t.OK = len(t.Wrong) == 0

@@ -25,7 +25,7 @@ var Layers = []Layer{
 	{Dir: "telemetry", Imports: []string{".", "engine"}, Modules: []string{"go.opentelemetry.io/otel"}, Tests: append([]string{"flow", "policy", "store/sqlite", "tool"}, bed...)},
 
 	// 2: in and out: decode, one call below, encode. They see the kernel, never the store.
-	{Dir: "api", Imports: []string{".", "reply", "engine", "flow", "policy", "identity", "agent", "chat", "internal/schema", "internal/apart"}, Modules: []string{"golang.org/x/time/rate", "github.com/google/jsonschema-go"}, Tests: append([]string{"store", "store/sqlite", "tool", "internal/testnode"}, bed...)},
+	{Dir: "api", Imports: []string{".", "reply", "engine", "flow", "policy", "identity", "agent", "chat", "internal/schema", "internal/apart"}, Modules: []string{"golang.org/x/time/rate", "github.com/google/jsonschema-go"}, Tests: append([]string{"store", "store/sqlite", "tool", "model", "model/script", "internal/testnode"}, bed...)},
 	{Dir: "inbox", Imports: []string{".", "reply", "engine", "flow", "policy", "identity", "agent", "chat"}, Tests: bed},
 	{Dir: "channel", Imports: []string{"."}},
 	{Dir: "channel/*", Imports: []string{".", "reply", "engine", "chat", "channel"}, Tests: append([]string{"store", "store/sqlite", "internal/testnode"}, bed...)},

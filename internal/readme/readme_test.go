@@ -28,7 +28,7 @@ func page(t *testing.T) string {
 	return string(text)
 }
 
-var example = regexp.MustCompile("(?ms)^<!-- run: ([a-z]+) -->\n```(go|sh)\n(.*?)^```$")
+var example = regexp.MustCompile("(?ms)^<!-- run: ([a-z]+) -->\n```(go|sh|yaml)\n(.*?)^```$")
 
 const mostLines = 30
 
@@ -50,7 +50,7 @@ func block(t *testing.T, name string) string {
 // TestEveryExampleIsRun: no Go block of the README is without its test, and no example is without one here.
 func TestEveryExampleIsRun(t *testing.T) {
 	text := page(t)
-	run := map[string]bool{"embed": true, "serve": true, "gate": true}
+	run := map[string]bool{"embed": true, "serve": true, "agent": true, "gate": true}
 	for _, match := range example.FindAllStringSubmatch(text, -1) {
 		if !run[match[1]] {
 			t.Errorf("example %q is run by no test", match[1])

@@ -104,11 +104,17 @@ type server struct {
 // start runs holdshort with these arguments until the test ends, and wants that an interrupt ends it in good order.
 func start(t *testing.T, args ...string) server {
 	t.Helper()
+	return startIn(t, t.TempDir(), args...)
+}
+
+// startIn is start in a folder that has something in it.
+func startIn(t *testing.T, dir string, args ...string) server {
+	t.Helper()
 	binaries, err := built()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := server{dir: t.TempDir()}
+	s := server{dir: dir}
 	s.env = []string{"HOME=" + s.dir, "XDG_CONFIG_HOME=" + filepath.Join(s.dir, "config"), "PATH=" + binaries + string(os.PathListSeparator) + os.Getenv("PATH"),
 		"HOLDSHORT_URL=", "HOLDSHORT_TOKEN=", "HOLDSHORT_ADMIN_KEY=", "HOLDSHORT_STORE=", "HOLDSHORT_KEYRING=", "NO_COLOR=1"}
 	cmd := exec.Command(filepath.Join(binaries, "holdshort"), args...)

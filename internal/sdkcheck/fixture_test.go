@@ -167,9 +167,34 @@ func fits(t *testing.T, body []byte, params any) {
 		t.Fatal(err)
 	}
 	delete(before, "stream")
+	before, _ = normal(before).(map[string]any)
 	if !reflect.DeepEqual(before, after) {
 		t.Errorf("sent   %s\nread as %s", body, again)
 	}
+}
+
+// normal writes what both protocols let one write in two ways as their types do: null as nothing, and the text of a system prompt or of a tool's result
+// in the messages protocol as a list of one block.
+func normal(value any) any {
+	switch v := value.(type) {
+	case []any:
+		for i := range v {
+			v[i] = normal(v[i])
+		}
+	case map[string]any:
+		for name, inner := range v {
+			text, isText := inner.(string)
+			switch {
+			case inner == nil:
+				delete(v, name)
+			case isText && (name == "system" || name == "content" && v["type"] == "tool_result"):
+				v[name] = []any{map[string]any{"type": "text", "text": text}}
+			default:
+				v[name] = normal(inner)
+			}
+		}
+	}
+	return value
 }
 
 // requests are what agents send.

@@ -14,7 +14,14 @@ import (
 var errUnfinished = errors.New("no choice that ended")
 
 // openaiDiffers is where we read more than their SDK, for endpoints that speak the protocol a little differently, or less.
-var openaiDiffers = map[string]string{}
+var openaiDiffers = map[string]string{
+	"far_index":       "we take any number for a call, they only near ones",
+	"unnumbered":      "we tell calls without numbers apart by their ids, they glue them together",
+	"without_ids":     "we make up ids that are missing",
+	"usage_each_time": "we take a repeated count as the new one, they add it up",
+	"absurd_usage":    "we keep counts within what can be",
+	"whole/parts":     "we read a list of parts as text",
+}
 
 func openaiClient(url string) sdk.Client {
 	return sdk.NewClient(option.WithBaseURL(url), option.WithAPIKey("none"), option.WithMaxRetries(0))

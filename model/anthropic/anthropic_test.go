@@ -52,6 +52,15 @@ func TestProvider(t *testing.T) {
 		Call: func(arguments string) string {
 			return event("message_start", begin) + call(arguments) + end(1, "tool_use")
 		},
+		Calls: func(n int) string {
+			var all strings.Builder
+			all.WriteString(event("message_start", begin))
+			for i := range n {
+				all.WriteString(event("content_block_start", fmt.Sprintf(`,"index":%d,"content_block":{"type":"tool_use","id":"call_same","name":"orders_list","input":{}}`, i)))
+				all.WriteString(event("content_block_stop", fmt.Sprintf(`,"index":%d`, i)))
+			}
+			return all.String() + end(0, "tool_use")
+		},
 		Fault: func(words string) string {
 			return event("error", `,"error":{"type":"`+words+`","message":"`+words+`"}`)
 		},
@@ -70,7 +79,7 @@ func request() model.Request {
 func TestStreams(t *testing.T) {
 	for _, f := range wiretest.Load(t, "testdata/stream", ".sse") {
 		t.Run(f.Name, func(t *testing.T) {
-			for _, piece := range []int{1, 7, 64, 1 << 20} {
+			for _, piece := range []int{11, 1 << 20} {
 				url := wiretest.Serve(t, func(w http.ResponseWriter, _ *http.Request) {
 					w.Header().Set("Content-Type", "text/event-stream")
 					wiretest.Send(w, f.Body, piece)

@@ -64,7 +64,7 @@ func (b *Book) Explain(call policy.Call) (policy.Verdict, error) {
 		if !r.mayMatch(facts) {
 			continue
 		}
-		matched, cost, err := r.matches(facts, frame, b.opts.Budget/10)
+		matched, cost, err := r.matches(facts, frame, float64(b.opts.Budget)/4)
 		if spent += cost; err == nil && spent > b.opts.Budget {
 			err = errors.New("the conditions of the rules cost too much for one call")
 		}
@@ -82,7 +82,7 @@ func (b *Book) Explain(call policy.Call) (policy.Verdict, error) {
 }
 
 // matches evaluates the condition. Whatever is not true or false is an error.
-func (r *compiled) matches(facts *facts, frame *interpreter.ExecutionFrame, little uint64) (matched bool, cost uint64, err error) {
+func (r *compiled) matches(facts *facts, frame *interpreter.ExecutionFrame, little float64) (matched bool, cost uint64, err error) {
 	var out ref.Val
 	if r.metered != nil && r.shape.most(facts.weigh()) > little {
 		var details *cel.EvalDetails

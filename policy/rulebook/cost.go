@@ -1,6 +1,8 @@
 package rulebook
 
 import (
+	"math"
+
 	"cel.dev/cel-go/common/ast"
 	"cel.dev/cel-go/common/operators"
 	"cel.dev/cel-go/common/overloads"
@@ -30,7 +32,7 @@ func (meter) CallCost(function, _ string, args []ref.Val, result ref.Val) *uint6
 			cost += heft(result)
 		}
 	case overloads.Matches:
-		cost += (1 + heft(args[0])) * (1 + heft(args[1]))
+		cost += patternCost(length(args[0]), length(args[1]))
 	case overloads.Size:
 		if _, isText := args[0].(types.String); isText {
 			cost += heft(args[0])
@@ -43,6 +45,14 @@ func (meter) CallCost(function, _ string, args []ref.Val, result ref.Val) *uint6
 		}
 	}
 	return &cost
+}
+
+// patternCost is of what a pattern of so many bytes takes to go through so many bytes of text.
+func patternCost(text, pattern int) uint64 { return (1 + uint64(text)/2) * (1 + uint64(pattern)/10) }
+
+func length(v ref.Val) int {
+	text, _ := v.(types.String)
+	return len(text)
 }
 
 // heft is how much there is in a value.
@@ -67,22 +77,32 @@ func heft(v ref.Val) uint64 {
 // shape is what the text of a condition says of its cost.
 type shape struct {
 	nodes int
+	text  int  // bytes of the texts in it
 	depth int  // of loops within loops
 	grows bool // it puts texts or lists together
 	scans bool // it searches texts or lists, or compares them
+	// patterns that it matches, in bytes, and whether arguments are among them
+	patterns int
+	foreign  bool
 }
 
 func shapeOf(e ast.Expr) shape {
 	s := shape{depth: depthOf(e)}
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
 		s.nodes++
+		if text, ok := literal(e); ok {
+			s.text += len(text)
+		}
 		if e.Kind() != ast.CallKind {
 			return
 		}
-		switch e.AsCall().FunctionName() {
+		switch call := e.AsCall(); call.FunctionName() {
 		case operators.Add:
 			s.grows, s.scans = true, true
-		case operators.In, operators.Equals, operators.NotEquals, overloads.Contains, overloads.StartsWith, overloads.EndsWith, overloads.Matches, overloads.Size:
+		case overloads.Matches:
+			text, ok := literal(call.Args()[len(call.Args())-1])
+			s.patterns, s.foreign = s.patterns+1+len(text), s.foreign || !ok
+		case operators.In, operators.Equals, operators.NotEquals, overloads.Contains, overloads.StartsWith, overloads.EndsWith, overloads.Size:
 			s.scans = true
 		}
 	}))
@@ -124,20 +144,21 @@ func depthOf(e ast.Expr) int {
 
 // most is more than the condition can cost with arguments of this weight, whatever they are. Counting what it really costs takes longer than
 // most conditions do: it is left out where even this much is little.
-func (s shape) most(w weight) uint64 {
-	const enough = 1 << 40
-	turns := max(w.values, s.nodes) // of one loop
+func (s shape) most(w weight) float64 {
+	turns, look := float64(max(w.values, s.nodes)), float64(w.values+(w.bytes+s.text)/10) // of one loop; in one look
 	if s.grows {
-		turns = s.nodes * (w.values + 1)
+		turns, look = float64(s.nodes*(w.values+1)), look*float64(s.nodes)
 	}
-	cost := uint64(s.nodes)
-	for range s.depth {
-		if cost *= uint64(turns); cost > enough {
-			return enough
-		}
-	}
+	each := 1.0
 	if s.scans {
-		return cost * uint64(1+w.values+w.bytes/10)
+		each += look
 	}
-	return cost * uint64(1+w.bytes/64)
+	if s.patterns > 0 {
+		pattern := s.patterns
+		if s.foreign {
+			pattern += w.bytes
+		}
+		each += look + float64(patternCost(int(look)*10, pattern))
+	}
+	return float64(s.nodes) * math.Pow(turns, float64(s.depth)) * each
 }

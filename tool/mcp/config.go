@@ -31,6 +31,8 @@ type Config struct {
 	Headers map[string]string
 	// Trusted believes what the server says of its tools: that one only reads, or can be repeated. Default: false.
 	Trusted bool
+	// Effect of all its tools, whatever the server says. Default: tool.Read for those that a trusted server says only read, tool.Write for the others.
+	Effect tool.Effect
 	// Pins are the definitions that somebody agreed to, by the server's own name of the tool: see Pin. A tool without one, or with another,
 	// counts as changed, and every call of it is asked about. Default: none.
 	Pins map[string]string
@@ -85,6 +87,8 @@ func (c Config) validate() error {
 		return invalid(c.Name, "env", "an address has no environment and no folder", "use headers")
 	case c.MaxAnswer < 0 || c.MaxAnswer > mostMaxAnswer:
 		return invalid(c.Name, "max_answer", "an answer of that size cannot be kept", "use 1 byte to 1 MiB")
+	case c.Effect != "" && c.Effect != tool.Read && c.Effect != tool.Write:
+		return invalid(c.Name, "effect", "unknown effect "+string(c.Effect), "use read or write")
 	case c.Timeout < 0 || c.Recheck < 0:
 		return invalid(c.Name, "timeout", "a timeout cannot be negative", "leave it out for the default")
 	}

@@ -84,6 +84,9 @@ func (c Config) declare(d definition) (tool.Tool, error) {
 			}
 		}
 	}
+	if c.Effect != "" {
+		t.Effect = c.Effect
+	}
 	return t, nil
 }
 

@@ -34,6 +34,7 @@ func TestConnectRefuses(t *testing.T) {
 		{"a variable that is none", Config{Name: "a", Command: []string{"x"}, Env: map[string]string{"A=": "b"}}, "env"},
 		{"too large an answer", Config{Name: "a", Command: []string{"x"}, MaxAnswer: 1 << 30}, "max_answer"},
 		{"negative time", Config{Name: "a", Command: []string{"x"}, Timeout: -1}, "timeout"},
+		{"an unknown effect", Config{Name: "a", Command: []string{"x"}, Effect: "reed"}, "effect"},
 		{"a program that is not there", Config{Name: "a", Command: []string{"no-such-program-here"}}, ""},
 		{"a program that says nothing", Config{Name: "a", Command: []string{"true"}}, ""},
 		{"a program that says something else", Config{Name: "a", Command: []string{"sh", "-c", "while read line; do echo hello; done"}}, ""},
@@ -94,6 +95,16 @@ func TestDeclarations(t *testing.T) {
 				t.Errorf("%s has no pin, and is not changed", name)
 			}
 		}
+	}
+}
+
+// The configuration has the last word about what a tool does: then an error of one that it calls a write proves nothing.
+func TestDeclaredEffect(t *testing.T) {
+	c := child(t, t.TempDir())
+	c.Trusted, c.Effect = true, tool.Write
+	made := toolsOf(t, connect(t, c))["look"]
+	if _, err := callWith(t, made, `{"do":"error"}`); made.Effect != tool.Write || err == nil || made.IsDefinite(err) {
+		t.Errorf("effect %s gives %v", made.Effect, err)
 	}
 }
 
@@ -254,22 +265,29 @@ func TestEnormousMessage(t *testing.T) {
 	}
 }
 
-// A server that does not read what it gets cannot hold a call beyond its deadline.
-func TestServerThatDoesNotRead(t *testing.T) {
-	dir := t.TempDir()
-	made := toolsOf(t, connect(t, child(t, dir)))["refund"]
-	if err := syscall.Kill(pidOf(t, dir), syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
-	began := time.Now()
-	_, err := made.Call(ctx, tool.Call{Args: json.RawMessage(`{"text":"` + strings.Repeat("x", 1<<20) + `"}`)})
-	if err == nil || time.Since(began) > 10*time.Second {
-		t.Errorf("gives %v after %v", err, time.Since(began))
-	}
-	if got, err := callWith(t, made, `{"text":"x"}`); err != nil || got != `"echo: x"` {
-		t.Errorf("afterwards %s, %v", got, err)
+// A server that is stuck, and may not even read what it gets, cannot hold a call beyond its deadline, and is started again.
+func TestStuckServer(t *testing.T) {
+	for _, size := range []int{1, 1 << 20} {
+		dir := t.TempDir()
+		s := connect(t, child(t, dir))
+		s.patience = 100 * time.Millisecond
+		made := toolsOf(t, s)["refund"]
+		if err := syscall.Kill(pidOf(t, dir), syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		began := time.Now()
+		_, err := made.Call(ctx, tool.Call{Args: json.RawMessage(`{"text":"` + strings.Repeat("x", size) + `"}`)})
+		cancel()
+		if err == nil || time.Since(began) > 10*time.Second {
+			t.Errorf("%d bytes: gives %v after %v", size, err, time.Since(began))
+		}
+		eventually(t, "it is started again", func() bool {
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			defer cancel()
+			got, err := made.Call(ctx, tool.Call{Args: json.RawMessage(`{"text":"x"}`)})
+			return err == nil && string(got.Value) == `"echo: x"` && count(t, dir, "starts") == 2
+		})
 	}
 }
 

@@ -31,6 +31,9 @@ type Server struct {
 	failures int  // in a row
 	next     time.Time
 	closed   bool
+	probing  bool
+
+	patience time.Duration // with a program that let a call time out
 }
 
 // link is one connection.
@@ -53,7 +56,7 @@ func Connect(ctx context.Context, c Config) (*Server, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	s := &Server{config: c, turn: make(chan struct{}, 1)}
+	s := &Server{config: c, turn: make(chan struct{}, 1), patience: 10 * time.Second}
 	s.life, s.stop = context.WithCancel(context.Background())
 	if _, err := s.ready(ctx); err != nil {
 		_ = s.Close()
@@ -195,6 +198,28 @@ func (s *Server) drop(l *link) {
 		l.process.kill()
 	}
 	s.tasks.Go(func() { _ = l.session.Close() })
+}
+
+// probe asks a program that let a call time out for its tools. One that does not even answer that is stuck for good, and is started again.
+func (s *Server) probe(l *link) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l.process == nil || s.link != l || s.closed || s.probing || !l.alive() {
+		return
+	}
+	s.probing = true
+	s.tasks.Go(func() {
+		ctx, cancel := context.WithTimeout(s.life, s.patience)
+		defer cancel()
+		_, err := within(ctx, l, func() (*mcp.ListToolsResult, error) { return l.session.ListTools(ctx, nil) })
+		s.mu.Lock()
+		s.probing = false
+		s.mu.Unlock()
+		if err != nil && ctx.Err() != nil && s.life.Err() == nil {
+			s.config.Logger.Warn("the MCP server does not answer at all: it is started again")
+			s.drop(l)
+		}
+	})
 }
 
 // trust forgets past failures: a call came through.

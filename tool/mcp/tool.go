@@ -106,6 +106,9 @@ func (o *offered) attempt(ctx context.Context, call tool.Call) (tool.Result, *li
 	})
 	if err != nil {
 		s.suspect(l)
+		if ctx.Err() != nil {
+			s.probe(l)
+		}
 		return tool.Result{}, l, sent, failed(s.config.Name, err, sent, call.Args)
 	}
 	s.trust()

@@ -38,6 +38,8 @@ type Provider struct {
 	Half string
 	// Call is a stream with one call that has these arguments, which are no JSON.
 	Call func(arguments string) string
+	// Calls is a stream with so many calls of orders_list, all under one id.
+	Calls func(n int) string
 	// Fault is an error object of the protocol as an event in the middle of a stream, with these words in its message.
 	Fault func(words string) string
 }
@@ -50,6 +52,7 @@ func Exercise(t *testing.T, p Provider) {
 	t.Run("silence", p.silence)
 	t.Run("death", p.death)
 	t.Run("size", p.size)
+	t.Run("calls", p.calls)
 	t.Run("redirect", p.redirect)
 	t.Run("unexpected form", p.form)
 	t.Run("crowd", p.crowd)
@@ -201,4 +204,28 @@ func (p Provider) crowd(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// calls: many of the same are for the agent to judge, each by an id of its own; beyond all measure they are no answer.
+func (p Provider) calls(t *testing.T) {
+	for _, n := range []int{1, 50, 1000, 1001, 20000} {
+		url := Serve(t, func(w http.ResponseWriter, _ *http.Request) {
+			stream(w)
+			Send(w, []byte(p.Calls(n)), 1<<16)
+		})
+		req := asked()
+		req.Messages = append(req.Messages, model.Message{Role: model.Assistant, Calls: []model.Call{{ID: "call_same", Tool: "orders.list"}}})
+		got, err := p.model(t, Setup{BaseURL: url}).Generate(t.Context(), req, func(string) {})
+		if n > 1000 {
+			kind(t, err, model.TooLarge)
+			continue
+		}
+		ids := map[string]bool{"call_same": true}
+		for _, c := range got.Calls {
+			ids[c.ID] = true
+		}
+		if err != nil || len(got.Calls) != n || len(ids) != n+1 {
+			t.Errorf("%d calls: %d with %d ids, %v", n, len(got.Calls), len(ids)-1, err)
+		}
+	}
 }

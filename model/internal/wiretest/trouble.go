@@ -234,22 +234,23 @@ func (p Provider) size(t *testing.T) {
 	for name, c := range map[string]struct {
 		kind string
 		body string
+		max  int64
 	}{
-		"a document":          {"application/json", p.Whole(text)},
-		"one event":           {"text/event-stream", p.Stream(text)},
-		"one call":            {"text/event-stream", p.Call(text)},
-		"a line without end":  {"text/event-stream", "data: " + text},
-		"a name without end":  {"text/event-stream", "event: " + text},
-		"data without end":    {"text/event-stream", strings.Repeat("data: 0123456789abcdef0123456789abcdef\n", large/32)},
-		"comments, no end":    {"text/event-stream", strings.Repeat(": "+text[:1<<16]+"\n\n", 16*large>>16)},
-		"an unfinished quote": {"application/json", `{"id":"` + text},
+		"a document":          {"application/json", p.Whole(text), 0},
+		"one event":           {"text/event-stream", p.Stream(text), 0},
+		"one call":            {"text/event-stream", p.Call(text), 0},
+		"a line without end":  {"text/event-stream", "data: " + text, 0},
+		"a name without end":  {"text/event-stream", "event: " + text, 0},
+		"data without end":    {"text/event-stream", strings.Repeat("data: 0123456789abcdef0123456789abcdef\n", large/32), 0},
+		"comments, no end":    {"text/event-stream", strings.Repeat(": "+text[:1<<16]+"\n\n", 20*16), 1 << 20},
+		"an unfinished quote": {"application/json", `{"id":"` + text, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			url := Serve(t, func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", c.kind)
 				Send(w, []byte(c.body), 1<<20)
 			})
-			_, err := p.model(t, Setup{BaseURL: url}).Generate(t.Context(), asked(), func(string) {})
+			_, err := p.model(t, Setup{BaseURL: url, MaxAnswer: c.max}).Generate(t.Context(), asked(), func(string) {})
 			if kind(t, err, model.TooLarge); model.Retryable(err) {
 				t.Error("retryable")
 			}
