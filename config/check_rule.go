@@ -2,6 +2,8 @@ package config
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/holdshort/holdshort/policy"
@@ -58,7 +60,11 @@ var fieldOfAsk = map[string]bool{"question": true, "on_timeout": true, "on_rejec
 
 // rules compiles all of them, so that what a condition means is checked before anything starts.
 func (c *checker) rules() {
-	_, err := rulebook.Compile(c.Rules(), rulebook.Options{})
+	book, err := rulebook.Compile(c.Rules(), rulebook.Options{})
+	if err == nil {
+		c.arguments(book)
+		return
+	}
 	for _, f := range rulebook.FaultsOf(err) {
 		path := fmt.Sprintf("policies[%d].%s", f.Rule, f.Field)
 		if fieldOfAsk[f.Field] || len(f.Field) > 6 && f.Field[:6] == "blind[" {
@@ -69,7 +75,7 @@ func (c *checker) rules() {
 		}
 		c.wrong(inText(path, f.Line, f.Column), f.Hint, "%s", f.Message)
 	}
-	if err != nil && rulebook.FaultsOf(err) == nil {
+	if rulebook.FaultsOf(err) == nil {
 		c.wrong("policies", "", "%s", err)
 	}
 }
@@ -84,4 +90,35 @@ func (c *checker) said(f rulebook.Fault) bool {
 		return !r.Deny
 	}
 	return false
+}
+
+// arguments finds those that no tool of their rule takes: such a condition can never be evaluated. Only schemas that say that there are no others
+// than theirs count.
+func (c *checker) arguments(book *rulebook.Book) {
+	for _, m := range book.Mentions() {
+		var known []string
+		closed := true
+		for _, name := range m.Tools {
+			properties, ok := closedProperties(c.Tools[name].Schema)
+			known, closed = append(known, properties...), closed && ok
+		}
+		if !closed || slices.Contains(known, m.Argument) {
+			continue
+		}
+		slices.Sort(known)
+		hint := "known: " + strings.Join(slices.Compact(known), ", ")
+		if near := nearest(m.Argument, known); near != "" {
+			hint = fmt.Sprintf("did you mean args.%s?", near)
+		}
+		c.wrong(inText(fmt.Sprintf("policies[%d].when", m.Rule), m.Line, m.Column), hint, "no argument of %s is called %q", strings.Join(m.Tools, " or "), m.Argument)
+	}
+}
+
+// closedProperties gives the arguments of a schema that allows no others.
+func closedProperties(schema Free) (names []string, closed bool) {
+	properties, ok := schema["properties"].(map[string]any)
+	if open, said := schema["additionalProperties"].(bool); !ok || !said || open {
+		return nil, false
+	}
+	return sorted(properties), true
 }

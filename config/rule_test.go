@@ -160,3 +160,34 @@ func TestCases(t *testing.T) {
 		}
 	}
 }
+
+// Files of cases of any kind are read or refused.
+func FuzzParseCases(f *testing.F) {
+	f.Add("cases:\n  - name: a\n    call: {tool: a, args: {n: 1}, hints: {read_only: true}, cost: 3}\n    expect: {decision: ask, roles: [x], quorum: 2}\n")
+	f.Add("cases: [{call: {tool: \"${X}\"}, expect: {decision: deny}}]")
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := ParseCases("x", []byte(text), env("X", "y"))
+		if err != nil && len(FaultsOf(err)) == 0 {
+			t.Errorf("%v has no fault", err)
+		}
+		if err == nil && len(c.Cases) == 0 {
+			t.Errorf("%q is no file of cases", text)
+		}
+	})
+}
+
+// Whatever a condition is and however it is written, what is wrong with it stands in a line of the file.
+func FuzzConditionInFile(f *testing.F) {
+	f.Add("tool == \"x\" && argz.y", "|")
+	f.Add("a\n  b\n\nc", ">-")
+	f.Add("é == 'x'", "")
+	f.Fuzz(func(t *testing.T, when, style string) {
+		text := "policies:\n  - deny: true\n    when: " + style + "\n      " + strings.ReplaceAll(when, "\n", "\n      ") + "\n"
+		_, err := Parse("x", []byte(text), nothingSet)
+		for _, fault := range FaultsOf(err) {
+			if lines := strings.Count(text, "\n") + 1; fault.Line < 0 || fault.Line > lines || fault.Message == "" {
+				t.Errorf("%+v of %q", fault, text)
+			}
+		}
+	})
+}

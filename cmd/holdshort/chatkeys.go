@@ -22,9 +22,9 @@ func (m *chatScreen) press(key tea.KeyPressMsg) tea.Cmd {
 		m.input.press(key)
 	case "esc":
 		m.input = newField("", 5, false)
-	case "enter":
+	case "enter", "ctrl+j": // what was typed before the terminal was ours comes with the other line end
 		return m.submit()
-	case "alt+enter", "shift+enter", "ctrl+j":
+	case "alt+enter", "shift+enter":
 		m.input.insert("\n")
 	case "up":
 		m.recall(-1)

@@ -276,13 +276,14 @@ func (m *chatScreen) show(req *client.Request) {
 func (c *chatCommand) live(ctx context.Context, out *console, server *client.Client, talk *conversation, tell *teller) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	out.printf("Talking to %s as %s. /help lists the commands, Ctrl-C leaves.\n\n", tell.agent, talk.me.Actor.Who())
 	m := newChatScreen(ctx, server, talk, tell, canvas{w: out, size: terminalSize})
 	before, err := term.MakeRaw(int(os.Stdin.Fd()))
 	if err != nil {
 		return err
 	}
 	fmt.Fprint(out, pasteMarks)
+	m.say(m.t.note(faint, fmt.Sprintf("Talking to %s as %s. /help lists the commands, Ctrl-C leaves.", tell.agent, oneLine(talk.me.Actor.Who())))...)
+	m.say("")
 	defer func() {
 		fmt.Fprint(out, pasteBare)
 		term.Restore(int(os.Stdin.Fd()), before)

@@ -81,6 +81,31 @@ func policyTest(t *testing.T, binaries, rules, cases string) string {
 	return run(t, dir, env, filepath.Join(binaries, "holdshort"), "policy", "test", "cases.yaml")
 }
 
+var whole = regexp.MustCompile("(?ms)^<!-- config -->\n```yaml\n(.*?)^```$")
+
+// TestConfigurations: what a page shows as a whole configuration is right.
+func TestConfigurations(t *testing.T) {
+	t.Parallel()
+	binaries, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked := 0
+	for name, text := range pages(t) {
+		for _, match := range whole.FindAllStringSubmatch(text, -1) {
+			checked++
+			file := filepath.Join(t.TempDir(), filepath.Base(name)+".yaml")
+			if err := os.WriteFile(file, []byte(match[1]), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			run(t, filepath.Dir(file), []string{"API_KEY=k", "OTHER_KEY=k", "SHOP_KEY=k"}, filepath.Join(binaries, "holdshort"), "config", "check", file)
+		}
+	}
+	if checked < 4 {
+		t.Errorf("%d configurations: the pattern no longer finds them", checked)
+	}
+}
+
 // TestAgentExample: what examples/agent declares is right, and its rules say what its cases expect.
 func TestAgentExample(t *testing.T) {
 	t.Parallel()

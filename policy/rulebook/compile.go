@@ -22,6 +22,7 @@ type compiled struct {
 	metered  cel.Program // counts what it costs; only where that depends on the call
 	shape    shape
 	guards   []guard
+	mentions []Mention
 	then     policy.Verdict
 	question template
 	limits   []Limit
@@ -106,6 +107,9 @@ func (c *compiler) compile(version string) compiled {
 	out := compiled{name: c.name, then: c.rule.Then, limits: slices.Clone(c.rule.Limits)}
 	out.then.Rule, out.then.Version = c.name, version
 	out.then.Limits = nil
+	for _, list := range []*[]string{&out.then.Audience.Users, &out.then.Audience.Roles, &out.then.Editable, &out.then.Redacted, &out.then.Blind} {
+		*list = slices.Clip(slices.Clone(*list)) // every verdict has them in common
+	}
 	c.condition(&out)
 	c.verdict(&out)
 	var err error
@@ -137,6 +141,7 @@ func (c *compiler) condition(out *compiled) {
 	options := []cel.ProgramOption{cel.EvalOptions(cel.OptOptimize), cel.CustomDecoratorV2(arithmetic)}
 	var err error
 	out.shape, out.guards = shapeOf(native.Expr()), guardsOf(native.Expr())
+	out.mentions = mentionsOf(native, out.guards)
 	if out.program, err = c.env.Program(checked, options...); err == nil && (out.shape.depth > 0 || out.shape.grows) {
 		out.metered, err = c.env.Program(checked, append(options, cel.CostTracking(meter{}), cel.CostLimit(c.opts.Budget))...)
 	}

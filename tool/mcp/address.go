@@ -23,17 +23,18 @@ func (c Config) remote() (mcp.Transport, *http.Transport) {
 		IdleConnTimeout:        30 * time.Second,
 	}
 	client := &http.Client{
-		Transport: carrier{base, c.Headers},
+		Transport: carrier{base, c.Headers, int64(c.maxMessage)},
 		// A redirect would take headers with secrets elsewhere, or a call to another server.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	return &mcp.StreamableClientTransport{Endpoint: c.URL, HTTPClient: client, MaxEventSize: mostMessage}, base
+	return &mcp.StreamableClientTransport{Endpoint: c.URL, HTTPClient: client, MaxEventSize: c.maxMessage}, base
 }
 
 // carrier adds the headers of the configuration, notes what was sent, and reads no more of an answer than a message may have.
 type carrier struct {
 	base    http.RoundTripper
 	headers map[string]string
+	most    int64
 }
 
 func (c carrier) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -47,7 +48,7 @@ func (c carrier) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type")); kind != "text/event-stream" {
-		response.Body = limited{io.LimitReader(response.Body, mostMessage), response.Body}
+		response.Body = limited{io.LimitReader(response.Body, c.most), response.Body}
 	}
 	return response, nil
 }

@@ -59,7 +59,7 @@ func TestOverHTTP(t *testing.T) {
 				t.Errorf("%s: %s gives %s, %v", name, args, got, err)
 			}
 		}
-		if got, err := callWith(t, made, `{"do":"huge"}`); err != nil || !strings.HasPrefix(got, `{"truncated":true,"bytes":10485760,`) || len(got) > 300<<10 {
+		if got, err := callWith(t, made, `{"do":"large"}`); err != nil || !strings.HasPrefix(got, `{"truncated":true,"bytes":1048576,`) || len(got) > 300<<10 {
 			t.Errorf("%s: a huge result gives %d bytes, %v", name, len(got), err)
 		}
 		if _, err := callWith(t, made, `{"do":"refuse"}`); err == nil || !made.IsDefinite(err) {
@@ -102,8 +102,8 @@ func TestHTTPFailures(t *testing.T) {
 		case "endless":
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":"`)
-			for range 40 {
-				if _, err := io.WriteString(w, strings.Repeat("a", 1<<20)); err != nil {
+			for range 20 {
+				if _, err := io.WriteString(w, strings.Repeat("a", 100<<10)); err != nil {
 					return true
 				}
 			}
@@ -112,6 +112,7 @@ func TestHTTPFailures(t *testing.T) {
 		}
 		return true
 	})
+	c.maxMessage = 1 << 20
 	made := toolsOf(t, connect(t, c))["refund"]
 	for _, how := range []string{"reset", "500", "redirect", "junk", "endless"} {
 		mode.Store(how)

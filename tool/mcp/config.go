@@ -46,12 +46,14 @@ type Config struct {
 	Recheck time.Duration
 	// Logger. Default: none.
 	Logger *slog.Logger
+
+	maxMessage int // bytes of one message of the server; a longer one ends the connection
 }
 
 const (
 	defaultMaxAnswer = 256 << 10
 	mostMaxAnswer    = 1 << 20
-	mostMessage      = 16 << 20 // one message of the server; a longer one ends the connection
+	mostMessage      = 16 << 20
 )
 
 func (c Config) withDefaults() Config {
@@ -60,6 +62,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.MaxAnswer == 0 {
 		c.MaxAnswer = defaultMaxAnswer
+	}
+	if c.maxMessage == 0 {
+		c.maxMessage = mostMessage
 	}
 	if c.Recheck == 0 {
 		c.Recheck = time.Minute

@@ -256,8 +256,10 @@ func TestHang(t *testing.T) {
 // A message without end ends the connection, not this process's memory.
 func TestEnormousMessage(t *testing.T) {
 	dir := t.TempDir()
-	made := toolsOf(t, connect(t, child(t, dir)))["refund"]
-	if _, err := callWith(t, made, `{"do":"enormous"}`); err == nil || made.IsDefinite(err) {
+	c := child(t, dir)
+	c.maxMessage = 100 << 10
+	made := toolsOf(t, connect(t, c))["refund"]
+	if _, err := callWith(t, made, `{"do":"large"}`); err == nil || made.IsDefinite(err) {
 		t.Errorf("gives %v", err)
 	}
 	if got, err := callWith(t, made, `{"text":"x"}`); err != nil || got != `"echo: x"` {

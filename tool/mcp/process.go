@@ -25,6 +25,8 @@ type process struct {
 	stdout io.ReadCloser
 	once   sync.Once
 
+	maxMessage int
+
 	mu    sync.Mutex
 	ended bool // it is, or will at once be, reaped: its id may become somebody else's
 }
@@ -50,7 +52,7 @@ func (c Config) start() (*process, error) {
 		return nil, err
 	}
 	go logLines(stderr, c.Logger)
-	return &process{cmd: cmd, stdin: stdin, stdout: stdout}, nil
+	return &process{cmd: cmd, stdin: stdin, stdout: stdout, maxMessage: c.maxMessage}, nil
 }
 
 // environment of the program: nothing that is not listed.
@@ -121,7 +123,7 @@ func (p *process) kill() {
 
 // Connect speaks the protocol with the program.
 func (p *process) Connect(ctx context.Context) (mcp.Connection, error) {
-	inner := &mcp.IOTransport{Reader: io.NopCloser(p.stdout), Writer: p.stdin, MaxLineLength: mostMessage}
+	inner := &mcp.IOTransport{Reader: io.NopCloser(p.stdout), Writer: p.stdin, MaxLineLength: p.maxMessage}
 	c, err := inner.Connect(ctx)
 	return pipe{c}, err
 }

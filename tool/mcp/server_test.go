@@ -115,8 +115,8 @@ func behave(ctx context.Context, s *mcp.Server, dir string, r *mcp.CallToolReque
 		select {}
 	case "huge":
 		return text(strings.Repeat("a", 10<<20)), nil
-	case "enormous":
-		return text(strings.Repeat("a", 17<<20)), nil
+	case "large":
+		return text(strings.Repeat("a", 1<<20)), nil
 	case "error":
 		out := text("'text' must be one of: a, b")
 		out.IsError = true

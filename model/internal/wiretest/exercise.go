@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -55,6 +56,7 @@ func Exercise(t *testing.T, p Provider) {
 	t.Run("calls", p.calls)
 	t.Run("redirect", p.redirect)
 	t.Run("unexpected form", p.form)
+	t.Run("retries", p.retries)
 	t.Run("crowd", p.crowd)
 }
 
@@ -227,5 +229,35 @@ func (p Provider) calls(t *testing.T) {
 		if err != nil || len(got.Calls) != n || len(ids) != n+1 {
 			t.Errorf("%d calls: %d with %d ids, %v", n, len(got.Calls), len(ids)-1, err)
 		}
+	}
+}
+
+// retries: asked again after a limit, half a call and a broken connection, it answers; what was heard of the half counts for nothing.
+func (p Provider) retries(t *testing.T) {
+	var times atomic.Int32
+	url := Serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		switch times.Add(1) {
+		case 1:
+			w.Header().Set("Retry-After-Ms", "2")
+			w.WriteHeader(http.StatusTooManyRequests)
+		case 2:
+			stream(w)
+			Send(w, []byte(p.Half), 1<<16)
+		case 3:
+			panic(http.ErrAbortHandler)
+		default:
+			stream(w)
+			Send(w, []byte(p.Stream("hello")), 1<<16)
+		}
+	})
+	m := model.Retrying(p.model(t, Setup{BaseURL: url}), model.Retry{Wait: time.Millisecond})
+	heard, voids := "", 0
+	ctx := model.WithRestart(t.Context(), func() {
+		heard = ""
+		voids++
+	})
+	got, err := m.Generate(ctx, asked(), func(text string) { heard += text })
+	if err != nil || got.Text != "hello" || heard != "hello" || voids != 3 || times.Load() != 4 {
+		t.Errorf("%q, heard %q after %d voids and %d requests, %v", got.Text, heard, voids, times.Load(), err)
 	}
 }

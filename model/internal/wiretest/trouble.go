@@ -259,21 +259,26 @@ func (p Provider) size(t *testing.T) {
 			}
 		})
 	}
-	t.Run("allowed", func(t *testing.T) {
-		url := Serve(t, func(w http.ResponseWriter, _ *http.Request) {
-			stream(w)
-			Send(w, []byte(p.Stream(text)), 1<<20)
-		})
-		got, err := p.model(t, Setup{BaseURL: url, MaxAnswer: 20 << 20}).Generate(t.Context(), asked(), func(string) {})
-		if err != nil || got.Text != text {
-			t.Errorf("%d bytes, %v", len(got.Text), err)
+	t.Run("exactly", func(t *testing.T) {
+		const limit = 1 << 18
+		for _, n := range []int{limit, limit + 1} {
+			url := Serve(t, func(w http.ResponseWriter, _ *http.Request) {
+				stream(w)
+				Send(w, []byte(p.Stream(text[:n])), 1<<16)
+			})
+			got, err := p.model(t, Setup{BaseURL: url, MaxAnswer: limit}).Generate(t.Context(), asked(), func(string) {})
+			if n > limit {
+				kind(t, err, model.TooLarge)
+			} else if err != nil || got.Text != text[:n] {
+				t.Errorf("%d bytes of %d, %v", len(got.Text), n, err)
+			}
 		}
 	})
 	// Arguments that are none are kept for the model to see, but not all of them.
 	t.Run("arguments", func(t *testing.T) {
 		url := Serve(t, func(w http.ResponseWriter, _ *http.Request) {
 			stream(w)
-			Send(w, []byte(p.Call(strings.Repeat("é", 1<<20))), 1<<20)
+			Send(w, []byte(p.Call(strings.Repeat("é", 1<<17))), 1<<20)
 		})
 		got, err := p.model(t, Setup{BaseURL: url}).Generate(t.Context(), asked(), func(string) {})
 		if err != nil || len(got.Calls) != 1 || len(got.Calls[0].Malformed) > 5000 || len(got.Calls[0].Args) > 0 || !strings.HasPrefix(got.Calls[0].Malformed, "éé") {
