@@ -111,6 +111,9 @@ func ParseCases(name string, content []byte, env func(string) (string, bool)) (C
 	if len(d.faults) == 0 {
 		k := &checker{at: d.at}
 		k.needed(reflect.ValueOf(c), "")
+		if len(c.Cases) == 0 && len(k.faults) == 0 { // a test of nothing is never right
+			k.wrong("cases", "write at least one", "there are no cases")
+		}
 		d.faults = k.faults
 	}
 	if len(d.faults) == 0 {

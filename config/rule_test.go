@@ -145,6 +145,7 @@ func TestCases(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"":            `cases.yaml: cases: cases is missing`,
+		"cases: []":   `cases.yaml:1:1: cases: there are no cases`,
 		"cases: {}":   `cases.yaml:1:8: cases: want a list, found keys and values`,
 		"case: []":    `cases.yaml:1:1: unknown key "case"`,
 		"cases: [{}]": `cases.yaml:1:9: cases[0].call: call is missing`,

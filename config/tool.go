@@ -59,7 +59,7 @@ type Reconcile struct {
 // CommandTool is a program.
 type CommandTool struct {
 	Command      []string          `yaml:"command" doc:"Program and arguments; {path} fills one of them. Default: the call's own command line in a shell."`
-	Dir          string            `yaml:"dir" doc:"Folder that it runs in."`
+	Dir          string            `yaml:"dir" doc:"Folder that it runs in, relative to that of the configuration, which is the default."`
 	Env          map[string]string `yaml:"env" secret:"yes" doc:"Its environment besides PATH."`
 	Pass         []string          `yaml:"pass" doc:"Variables of the server's environment that it gets too. Default: none but PATH."`
 	Stdin        string            `yaml:"stdin" doc:"What it reads from its standard input; may have {text} in it. Default: nothing."`
@@ -71,7 +71,7 @@ type CommandTool struct {
 // MCPTool is a server of tools.
 type MCPTool struct {
 	Command   []string          `yaml:"command" doc:"Program and arguments of a server that speaks over its standard input."`
-	Dir       string            `yaml:"dir" doc:"Folder that it runs in."`
+	Dir       string            `yaml:"dir" doc:"Folder that it runs in, relative to that of the configuration, which is the default."`
 	Env       map[string]string `yaml:"env" secret:"yes" doc:"Its environment besides PATH."`
 	Pass      []string          `yaml:"pass" doc:"Variables of the server's environment that it gets too. Default: none but PATH."`
 	URL       string            `yaml:"url" doc:"Address of a server that speaks HTTP."`

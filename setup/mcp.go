@@ -41,8 +41,12 @@ func (b *builder) connect(ctx context.Context, name string, c config.Tool) (*mcp
 			pins[own] = pin
 		}
 	}
+	dir := c.MCP.Dir // an address has none
+	if len(c.MCP.Command) > 0 {
+		dir = b.dir(dir)
+	}
 	ctx, cancel := context.WithTimeout(ctx, connectTime)
 	defer cancel()
-	return mcp.Connect(ctx, mcp.Config{Name: name, Command: c.MCP.Command, Dir: b.dir(c.MCP.Dir), Env: c.MCP.Env, Pass: c.MCP.Pass, URL: c.MCP.URL, Headers: c.MCP.Headers, Trusted: c.Trusted, Pins: pins,
+	return mcp.Connect(ctx, mcp.Config{Name: name, Command: c.MCP.Command, Dir: dir, Env: c.MCP.Env, Pass: c.MCP.Pass, URL: c.MCP.URL, Headers: c.MCP.Headers, Trusted: c.Trusted, Pins: pins,
 		Definite: c.MCP.Definite, Timeout: time.Duration(c.Timeout), MaxAnswer: c.MCP.MaxAnswer, Logger: b.log})
 }

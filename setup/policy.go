@@ -12,10 +12,14 @@ import (
 func (b *builder) readPolicy(context.Context) error {
 	rules := b.options.Policy
 	if rules == nil && len(b.Policies) > 0 {
-		book, err := b.Book(rulebook.Options{})
+		book, err := b.Book(rulebook.Options{Failed: func(rule string, call policy.Call, cause error) {
+			b.log.Warn("a rule could not be evaluated: it asks, or denies", "rule", rule, "tool", call.Tool, "run_id", call.Run)
+			b.log.Debug("why a rule could not be evaluated", "rule", rule, "run_id", call.Run, "error", cause) // it may quote arguments
+		}})
 		if err != nil {
 			return b.wrong("policies", err)
 		}
+		b.log.Info("policy.loaded", "rules", len(b.Policies), "version", book.Version())
 		rules = book
 	}
 	if rules == nil {

@@ -119,9 +119,9 @@ func (b *builder) command(name string, c config.Tool) (tool.Tool, error) {
 	return t, within("command", err)
 }
 
-// dir is a folder of the configuration: relative to that of the file.
+// dir is the folder that a program runs in: relative to that of the configuration, which is the default.
 func (b *builder) dir(written string) string {
-	if written == "" || filepath.IsAbs(written) {
+	if filepath.IsAbs(written) {
 		return written
 	}
 	return filepath.Join(b.options.Dir, written)

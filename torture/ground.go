@@ -29,7 +29,8 @@ type ground struct {
 
 	thoughts map[string]int               // how often a model was asked for an answer, by the key that the journal has for it
 	learned  map[string]int               // how often it had been when the answer was in the journal
-	hushed   map[holdshort.RequestID]busy // what a run had done when it began to wait for an approval
+	marked   map[holdshort.RunID]busy     // what a run had done when its model last answered or somebody last decided
+	hushed   map[holdshort.RequestID]busy // and when it began to wait for an approval
 }
 
 type seenCall struct {
@@ -44,7 +45,7 @@ type seenCall struct {
 
 func newGround(tenant holdshort.TenantID) *ground {
 	return &ground{tenant: tenant, effects: map[string]int{}, steps: map[holdshort.RunID]map[string]int{}, pinned: map[holdshort.RunID]map[string]int{},
-		sent: map[string]string{}, thoughts: map[string]int{}, learned: map[string]int{}, hushed: map[holdshort.RequestID]busy{}}
+		sent: map[string]string{}, thoughts: map[string]int{}, learned: map[string]int{}, marked: map[holdshort.RunID]busy{}, hushed: map[holdshort.RequestID]busy{}}
 }
 
 // errLost is the answer of a call that may or may not have taken effect.

@@ -94,13 +94,26 @@ func (o *ground) busy(run holdshort.RunID) (b busy) {
 	return b
 }
 
-// hush notes what a run has done when it begins to wait for an approval: until somebody decides it does nothing more.
-func (o *ground) hush(r holdshort.Request) {
+// mark notes what a run had done when its model answered, or somebody decided: what it does next that shows.
+func (o *ground) mark(run holdshort.RunID) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if _, ok := o.hushed[r.ID]; !ok {
-		o.hushed[r.ID] = o.busy(r.RunID)
+	o.marked[run] = o.busy(run)
+}
+
+// hush notes what a run has done when it begins to wait for an approval: until somebody decides it does nothing more. It gives how many calls
+// it made that it should have asked about first, or that had to wait for those.
+func (o *ground) hush(r holdshort.Request) (early int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if _, ok := o.hushed[r.ID]; ok {
+		return 0
 	}
+	o.hushed[r.ID] = o.busy(r.RunID)
+	if o.thawed {
+		return 0
+	}
+	return o.hushed[r.ID].calls - o.marked[r.RunID].calls
 }
 
 // woke gives what a run did while it waited for the decision that it has now.
@@ -121,11 +134,14 @@ func (w *World) watchAgents(t *transaction) {
 	for _, e := range t.journal {
 		if e.Kind == flow.KindModel && e.Error == nil {
 			w.outside.learn(e.Key)
+			w.outside.mark(e.RunID)
 		}
 	}
 	for _, r := range t.requests {
 		if r.Status == holdshort.RequestOpen && r.Kind == holdshort.Approval && len(r.Actions) > 0 {
-			w.outside.hush(r)
+			if early := w.outside.hush(r); early > 0 {
+				w.Violate(NeverUnasked, "%s made %d calls before it asked at %s", r.RunID, early, r.OriginStepID)
+			}
 		}
 	}
 	for _, d := range t.decisions {
@@ -135,6 +151,7 @@ func (w *World) watchAgents(t *transaction) {
 		if did := w.outside.woke(r); did.thoughts > 0 || did.calls > 0 {
 			w.Violate(NeverUnasked, "while %s waited at %s for %s its model was asked %d times and %d calls were made", r.RunID, r.OriginStepID, r.ID, did.thoughts, did.calls)
 		}
+		w.outside.mark(r.RunID)
 	}
 }
 

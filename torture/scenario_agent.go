@@ -181,12 +181,12 @@ func only(w *World, f *Facts) (id holdshort.RunID) {
 	return id
 }
 
-// AgentWords: the user writes twice more while a call waits for its approval. The model hears each once, in order, not before the decision, and
+// AgentWords: the user writes twice more while a batch waits for its approval; that wakes the run, and nothing of the batch. The model hears each once, in order, not before the decision, and
 // has not forgotten it after the next pause.
 var AgentWords = Scenario{
 	Name: "agent, words while it waits", Policy: reads,
 	Agents: func(w *World) []*agent.Agent {
-		return []*agent.Agent{w.desk(wants(wish("b", "refund", `{"order":"1"}`)), w.heard(wants(wish("b", "refund", `{"order":"2"}`))), w.heard(says("refunded in a hurry")))}
+		return []*agent.Agent{w.desk(wants(wish("r", "look", `{"order":"1"}`), wish("b", "refund", `{"order":"1"}`)), w.heard(wants(wish("b", "refund", `{"order":"2"}`))), w.heard(says("refunded in a hurry")))}
 	},
 	Drive: func(h *Hand) {
 		run := h.Write("desk", "m1", "refund orders 1 and 2")
@@ -204,7 +204,7 @@ var AgentWords = Scenario{
 	Check: func(w *World, f *Facts) {
 		run := only(w, f)
 		concluded(w, f, run, "refunded in a hurry", 3)
-		did(w, f, run, "calls-1/1", 1)
+		did(w, f, run, "calls-1/2", 1)
 		did(w, f, run, "calls-2/1", 1)
 		toldOnce(w, "refunded in a hurry")
 		w.Count(Line{Inbound: 3})

@@ -224,8 +224,8 @@ func TestChatOnATerminal(t *testing.T) {
 	v.sees("you asked for it, so your own word does not")
 	v.types("is somebody there?\r")
 	v.sees("kept: the run that is under way")
-	v.types("yes\r") // hers does not count: it is a message like any other
-	v.sees("kept: the run that is under way")
+	v.types("yes\r")
+	v.sees("is not yours to decide: it waits for role finance")
 	session := v.leaves()
 
 	v.talk("--session", session)

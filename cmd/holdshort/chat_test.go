@@ -257,7 +257,9 @@ func TestReadLine(t *testing.T) {
 		{"yes", two, "", "", "", "several things wait: 3n1w, aaaa"},
 		{"AAAA yes", two, wishReply, other.ID, "yes", ""},
 		{"aaaa", two, wishShow, other.ID, "", ""},
-		{"yes", []client.Request{foreign}, wishSay, "", "yes", ""},
+		{"yes", []client.Request{foreign}, "", "", "", "ffff is not yours to decide: it waits for role board"},
+		{"yes", []client.Request{foreign, approval}, wishApprove, approval.ID, "", ""},
+		{"go on", []client.Request{foreign}, wishSay, "", "go on", ""},
 		{"/approve", []client.Request{foreign}, "", "", "", "nothing that is open takes /approve from you"},
 		{"blue", []client.Request{prompt, approval}, wishSay, "req_9", "blue", ""},
 		{"yes", []client.Request{prompt, approval}, wishSay, "req_9", "yes", ""}, // it is the answer to what was asked here
@@ -276,12 +278,17 @@ func TestReadLine(t *testing.T) {
 		{"/help", none, wishHelp, "", "", ""},
 		{"/quit", none, wishQuit, "", "", ""},
 		{"/approve", none, "", "", "", "nothing is open"},
+		{"/approve req_01jc8zv0q8f5tq2m9d4x7kzzzz", one, "", "", "", "nothing that is called req_01jc8zv0q8f5tq2m9d4x7kzzzz is open here"},
+		{"/approve H9 yes", one, "", "", "", "nothing that is called H9 is open here"},
+		{"/approve gone", one, "", "", "", "gone is closed already"},
+		{"GONE yes", one, "", "", "", "GONE is closed already"},
+		{"gone", one, wishSay, "", "gone", ""},
 		{"/unheard of", one, "", "", "", "there is no command /unheard"},
 		{"//approve is a command", one, wishSay, "", "/approve is a command", ""},
 	} {
 		c := newConversation(nil, "", financeAna)
 		c.session.User = "ana"
-		r := reader{open: tt.open, prompt: "req_9", may: c.may}
+		r := reader{open: tt.open, closed: []string{"gone"}, prompt: "req_9", may: c.may}
 		got, err := r.read(tt.typed)
 		about := holdshort.RequestID("")
 		if got.req != nil {

@@ -60,6 +60,7 @@ type line struct {
 type reader struct {
 	open   []client.Request
 	prompt holdshort.RequestID // what the session's user was asked in the chat
+	closed []string            // names of what was open here once
 	may    func(client.Request) bool
 	hints  []string // languages
 }
@@ -83,24 +84,40 @@ func (r reader) read(typed string) (line, error) {
 			return line{wish: wishReply, req: &r.open[i], text: rest}, nil
 		}
 	}
+	if err := r.gone(word); err != nil && rest != "" {
+		return line{}, err
+	}
 	return r.bare(typed)
+}
+
+// gone refuses the name of a request that is not open here: what was meant for it must not hit another.
+func (r reader) gone(word string) error {
+	word = strings.Trim(word, "#:,")
+	if slices.ContainsFunc(r.closed, func(name string) bool { return strings.EqualFold(name, word) }) {
+		return &holdshort.Error{Code: holdshort.Closed, Message: word + " is closed already", Hint: "/show shows what is open"}
+	}
+	return nil
 }
 
 // bare is a line that names nothing: an answer to the question that was asked here, a yes or no to the one thing that waits, or a message.
 func (r reader) bare(typed string) (line, error) {
 	var asked *client.Request
-	var waiting []client.Request
+	var waiting, others []client.Request
 	for i, req := range r.open {
 		switch {
 		case req.ID == r.prompt:
 			asked = &r.open[i]
 		case req.ExpectedInput == holdshort.YesNo && r.may(req):
 			waiting = append(waiting, req)
+		case req.ExpectedInput == holdshort.YesNo:
+			others = append(others, req)
 		}
 	}
 	reading := reply.Read(typed, &reply.Question{Expected: reply.YesNo, Actions: true, Languages: r.hints})
 	answers := reading.Verdict != reply.None || reading.Reason == reply.LetterTooWeak
 	switch {
+	case answers && asked == nil && len(waiting) == 0 && len(others) > 0:
+		return line{}, &holdshort.Error{Code: holdshort.Forbidden, Message: handle(others[0]) + " is not yours to decide: it waits for " + audience(others[0]), Hint: "you may write on; what you write is kept"}
 	case len(waiting) == 0 || !answers || asked != nil && asked.ExpectedInput != holdshort.YesNo:
 		return line{wish: wishSay, req: asked, text: typed}, nil
 	case asked != nil:
@@ -140,6 +157,12 @@ func (r reader) command(typed string) (line, error) {
 			out.req, out.text = &r.open[i], strings.TrimSpace(after)
 			return out, nil
 		}
+	}
+	if err := r.gone(first); err != nil {
+		return line{}, err
+	}
+	if _, _, isCode := reply.SplitCode(first); isCode || strings.HasPrefix(first, "req_") {
+		return line{}, &holdshort.Error{Code: holdshort.NotFound, Message: "nothing that is called " + clip(oneLine(first), 40) + " is open here", Hint: "/show shows what is"}
 	}
 	var fits []client.Request
 	for _, req := range r.open {

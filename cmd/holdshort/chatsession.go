@@ -53,6 +53,7 @@ type conversation struct {
 	said    map[holdshort.MessageID]bool
 	open    map[holdshort.RequestID]client.Request // told and not closed, as it was told last
 	asked   map[holdshort.RequestID]bool           // told, open or not
+	closed  []string                               // what people called those that are closed
 	over    map[holdshort.RunID]bool
 	held    map[holdshort.RunID]bool
 	spoke   map[holdshort.RunID]bool // a run whose answer was told
@@ -114,8 +115,14 @@ func (c *conversation) take(g glance) []happening {
 	for _, h := range news {
 		c.told(h)
 	}
+	first := !c.begun
 	c.begun = true
-	slices.SortStableFunc(news, func(a, b happening) int { return a.at.Compare(b.at) })
+	slices.SortStableFunc(news, func(a, b happening) int {
+		if isOpen := func(h happening) bool { return first && h.opened != nil }; isOpen(a) != isOpen(b) { // whoever comes back finds what is open last
+			return map[bool]int{true: 1, false: -1}[isOpen(a)]
+		}
+		return a.at.Compare(b.at)
+	})
 	return news
 }
 
@@ -277,6 +284,7 @@ func (c *conversation) told(h happening) {
 	case h.closed != nil:
 		delete(c.open, h.closed.ID)
 		c.asked[h.closed.ID] = true
+		c.closed = append(c.closed, handle(*h.closed), string(h.closed.ID))
 	case h.unseen != "":
 		c.asked[h.unseen] = true
 	case h.ended != nil && h.ended.Status.Ended():
@@ -351,7 +359,7 @@ func (c *conversation) reader() reader {
 	if c.session.Language != "" {
 		hints = append(hints, c.session.Language)
 	}
-	return reader{open: c.waiting(), prompt: c.session.Prompt, may: c.may, hints: hints}
+	return reader{open: c.waiting(), closed: c.closed, prompt: c.session.Prompt, may: c.may, hints: hints}
 }
 
 // deed prepares a line for sending.

@@ -47,16 +47,27 @@ func (c *doctorCommand) examine(ctx context.Context, l location) ([]check, *stor
 	return append(found, c.configChecks()...), h, nil
 }
 
+// configFile is the configuration that serve would read here, "" if there is none.
+func (c *doctorCommand) configFile() string {
+	if c.Config != "" {
+		return c.Config
+	}
+	if _, err := os.Stat(defaultConfig); err != nil {
+		return ""
+	}
+	return defaultConfig
+}
+
 // configChecks looks at the configuration that serve would read here.
 func (c *doctorCommand) configChecks() []check {
-	file := c.Config
+	file := c.configFile()
 	if file == "" {
-		if _, err := os.Stat(defaultConfig); err != nil {
-			return nil
-		}
-		file = defaultConfig
+		return nil
 	}
 	read, err := config.Read(file)
+	if err == nil {
+		err = buildable(context.Background(), read, file)
+	}
 	var checks []check
 	for _, f := range config.FaultsOf(err) {
 		checks = append(checks, check{"config", statusFail, f.Error(), f.Hint})
@@ -93,10 +104,12 @@ func (c *doctorCommand) examineStore(ctx context.Context, l location) ([]check, 
 	checks := []check{{"store", statusOK, h.Driver + ", " + h.Server + ", " + size(h.Bytes), ""}, schemaCheck(h, schema), c.keyringCheck(l, s)}
 	checks = append(checks, healthChecks(h, time.Now())...)
 	if c.Pending {
-		can, err := ownAbilities()
+		can, failed, parts, err := c.abilities(ctx, s)
+		defer parts.Close()
 		if err != nil {
 			return nil, nil, err
 		}
+		checks = append(checks, failed...)
 		found, err := pendingChecks(ctx, s, holdshort.TenantID(c.Tenant), can)
 		if err != nil {
 			return ill(ctx, "pending", err)

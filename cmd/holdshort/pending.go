@@ -4,12 +4,17 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/config"
 	"github.com/holdshort/holdshort/demo"
 	"github.com/holdshort/holdshort/flow"
 	"github.com/holdshort/holdshort/policy"
+	"github.com/holdshort/holdshort/setup"
 	"github.com/holdshort/holdshort/store"
 	"github.com/holdshort/holdshort/tool"
 )
@@ -21,7 +26,32 @@ type abilities struct {
 	rules policy.Policy
 }
 
-// ownAbilities are those of this binary. Programs that embed the engine have flows of their own.
+// abilities are those of the configuration that serve would read here, and those of this binary. Programs that embed the engine have flows of
+// their own.
+func (c *doctorCommand) abilities(ctx context.Context, s kept) (can []abilities, failed []check, parts *setup.Parts, err error) {
+	if file := c.configFile(); file != "" {
+		if read, err := config.Read(file); err == nil { // what is wrong with it is told elsewhere
+			connecting, cancel := context.WithTimeout(ctx, time.Minute)
+			defer cancel()
+			built, err := setup.Build(connecting, read, setup.Options{Dir: filepath.Dir(file), Store: s, Logger: slog.New(slog.DiscardHandler)})
+			if err == nil {
+				parts = built
+				configured, err := abilitiesOf(parts.Flows, parts.Tools, parts.Policy)
+				if err != nil {
+					return nil, nil, parts, err
+				}
+				can = append(can, configured)
+			} else {
+				f := explain(err)
+				failed = append(failed, check{"pending", statusFail, "what " + file + " says cannot be had: " + f.Message, f.Hint})
+			}
+		}
+	}
+	own, err := ownAbilities()
+	return append(can, own), failed, parts, err
+}
+
+// ownAbilities are those of this binary alone: the demo's.
 func ownAbilities() (abilities, error) {
 	parts, err := (&demo.Desk{}).Parts(context.Background(), slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -49,7 +79,7 @@ func abilitiesOf(flows []flow.Flow, tools []tool.Tool, rules policy.Policy) (abi
 const mostPending = 50
 
 // pendingChecks says of each open request whether this build could carry it on once it is decided.
-func pendingChecks(ctx context.Context, s store.Store, tenant holdshort.TenantID, can abilities) ([]check, error) {
+func pendingChecks(ctx context.Context, s store.Store, tenant holdshort.TenantID, can []abilities) ([]check, error) {
 	var checks []check
 	open, broken := 0, 0
 	for cursor := ""; ; {
@@ -60,7 +90,7 @@ func pendingChecks(ctx context.Context, s store.Store, tenant holdshort.TenantID
 			}
 			for _, req := range page.Items {
 				open++
-				why, err := can.breaks(ctx, tx, req)
+				why, err := breaks(ctx, tx, req, can)
 				if err != nil {
 					return err
 				}
@@ -94,7 +124,8 @@ func pendingChecks(ctx context.Context, s store.Store, tenant holdshort.TenantID
 }
 
 // breaks says what stands in the way of a request, "" if nothing does.
-func (a abilities) breaks(ctx context.Context, tx store.ReadTx, req holdshort.Request) (string, error) {
+func breaks(ctx context.Context, tx store.ReadTx, req holdshort.Request, can []abilities) (string, error) {
+	a := can[0]
 	rules := a.rules
 	call := policy.Call{Tenant: tx.Tenant(), User: req.Requester.User, Session: req.SessionID, Run: req.RunID, Now: tx.Now()}
 	if req.RunID != "" {
@@ -103,15 +134,17 @@ func (a abilities) breaks(ctx context.Context, tx store.ReadTx, req holdshort.Re
 			return "", err
 		}
 		title := fmt.Sprintf("%s@%d", run.Flow, run.FlowVersion)
-		if !a.flows[title] {
+		i := slices.IndexFunc(can, func(a abilities) bool { return a.flows[title] })
+		if i < 0 {
 			return "this build has no flow " + title, nil
 		}
+		a, rules = can[i], can[i].rules
 		if run.Held != nil {
 			return "its run is held: " + string(run.Held.Code), nil
 		}
 		call.Flow, call.Agent, call.User = run.Flow, run.Agent, run.User
-	} else {
-		rules = policy.AskAlways // raised from outside: its tools live there, and a server has no rules of its own yet
+	} else if len(can) == 1 {
+		rules = policy.AskAlways // raised from outside, where its tools live, and there are no rules but the demo's
 	}
 	var wrong []string
 	for _, action := range req.Actions {
@@ -132,7 +165,11 @@ func (a abilities) breaksCall(ctx context.Context, rules policy.Policy, call pol
 		case action.SchemaHash != "" && action.SchemaHash != t.SchemaHash():
 			return "takes other arguments now"
 		}
-		call.Effect, call.Reversible, call.Idempotent = string(t.Effect), string(t.Reversible), t.Idempotent
+		call.Effect, call.Reversible, call.Idempotent, call.Guarded = string(t.Effect), string(t.Reversible), t.Idempotent, t.Guarded
+		call.Changed = t.Changed != nil && t.Changed()
+		if t.Hints != nil {
+			call.Hinted, call.Trusted, call.ReadOnly, call.Destroys = true, t.Hints.Trusted, t.Hints.ReadOnly, t.Hints.Destructive
+		}
 	}
 	verdict := policy.Judge(ctx, rules, call)
 	switch {

@@ -63,8 +63,10 @@ func changeOf(c recorded, v policy.Verdict) change {
 		return askOthers
 	case c.Was == v.Decision:
 		return same
+	case v.Decision == policy.Deny && c.Was == policy.Allow:
+		return ranDenied
 	case v.Decision == policy.Deny:
-		return nowDenied
+		return askDenied
 	case c.Was == policy.Deny:
 		return undenied
 	case v.Decision == policy.Ask:

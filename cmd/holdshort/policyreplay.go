@@ -18,7 +18,7 @@ import (
 
 type policyReplayCommand struct {
 	Since  string `default:"30d" help:"How far back: 30d, 2w, 12h. Default: 30d."`
-	Tenant string `default:"default" help:"Whose calls."`
+	Tenant string `placeholder:"ID" help:"Whose calls. Default: auth.tenant of the configuration, or default."`
 	All    bool   `help:"Also show the calls that would be judged as they were."`
 	Limit  int    `default:"50" help:"How many lines at most. The sums are over all."`
 	rulesFlag
@@ -44,13 +44,14 @@ const (
 	same       change = "unchanged"
 	askedMore  change = "asked_more"
 	askedLess  change = "asked_less"
-	nowDenied  change = "denied"
+	ranDenied  change = "allowed_to_denied"
+	askDenied  change = "asked_to_denied"
 	undenied   change = "no_longer_denied"
 	askOthers  change = "asked_of_others"
 	cannotTell change = "cannot_tell"
 )
 
-var allChanges = []change{same, askedMore, askedLess, nowDenied, undenied, askOthers, cannotTell}
+var allChanges = []change{same, askedMore, askedLess, ranDenied, askDenied, undenied, askOthers, cannotTell}
 
 // replayed is the command's JSON.
 type replayed struct {
@@ -105,7 +106,7 @@ func (c *policyReplayCommand) Run(ctx context.Context, out *console) (err error)
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	since := time.Now().Add(-back)
-	past, err := recall(ctx, s, holdshort.TenantID(c.Tenant), since)
+	past, err := recall(ctx, s, cmp.Or(holdshort.TenantID(c.Tenant), tenantOf(read)), since)
 	if err != nil {
 		return err
 	}
@@ -197,7 +198,7 @@ func showReplayed(out *console, r replayed) error {
 		n    int
 		text string
 	}{
-		{r.Sums[askedMore], "would ask where nobody was asked"}, {r.Sums[askedLess], "would run where somebody was asked"}, {r.Sums[nowDenied], "would be denied"},
+		{r.Sums[askedMore], "would ask where nobody was asked"}, {r.Sums[askedLess], "would run where somebody was asked"}, {r.Sums[ranDenied], "would be denied where they ran"}, {r.Sums[askDenied], "would be denied where somebody was asked"},
 		{r.Sums[undenied], "would no longer be denied"}, {r.Sums[askOthers], "would ask other people"}, {r.Sums[same], "unchanged"},
 		{r.Sums[cannotTell], "cannot be told: the tool's declaration decides, and this configuration does not have it"},
 	} {

@@ -146,23 +146,23 @@ func again(t *testing.T, file string, since time.Time, rules string) replayed {
 func TestReplayOfPolicies(t *testing.T) {
 	file, at := past(t)
 	count := func(r replayed) string {
-		return fmt.Sprintf("%d: more %d, less %d, denied %d, undenied %d, others %d, same %d, untold %d; erased %d, unkept %d, unread %d", r.Judged, r.Sums[askedMore], r.Sums[askedLess], r.Sums[nowDenied],
+		return fmt.Sprintf("%d: more %d, less %d, denied %d+%d, undenied %d, others %d, same %d, untold %d; erased %d, unkept %d, unread %d", r.Judged, r.Sums[askedMore], r.Sums[askedLess], r.Sums[ranDenied], r.Sums[askDenied],
 			r.Sums[undenied], r.Sums[askOthers], r.Sums[same], r.Sums[cannotTell], r.Erased, r.Unkept, r.Unread)
 	}
 	for _, tt := range []struct {
 		name, rules string
 		want        string
 	}{
-		{"the same rules", before, "10: more 0, less 0, denied 0, undenied 0, others 0, same 10, untold 0; erased 3, unkept 1, unread 0"},
-		{"no rules", strings.Replace(deskTools, "policies:", "", 1), "10: more 4, less 0, denied 0, undenied 2, others 2, same 2, untold 0; erased 3, unkept 1, unread 0"},
-		{"everything runs", deskTools + `  - {name: all, when: "true", allow: true}`, "10: more 0, less 4, denied 0, undenied 2, others 0, same 4, untold 0; erased 3, unkept 1, unread 0"},
-		{"nothing does", deskTools + `  - {name: none, when: "true", deny: true}`, "10: more 0, less 0, denied 8, undenied 0, others 0, same 2, untold 0; erased 3, unkept 1, unread 0"},
-		{"others are asked", strings.Replace(before, "roles: [finance]", "roles: [finance], quorum: 2", 1), "10: more 0, less 0, denied 0, undenied 0, others 2, same 8, untold 0; erased 3, unkept 1, unread 0"},
-		{"less is small", strings.Replace(before, "<= 50", "<= 25", 1), "10: more 2, less 0, denied 0, undenied 0, others 0, same 8, untold 0; erased 3, unkept 1, unread 0"},
-		{"a limit", strings.Replace(before, `<= 50, allow: true}`, `<= 50, allow: true, limits: [{spend: 60, per: day}]}`, 1), "10: more 1, less 0, denied 0, undenied 0, others 0, same 9, untold 0; erased 3, unkept 1, unread 0"},
-		{"a limit that denies", strings.Replace(before, `<= 50, allow: true}`, `<= 50, allow: true, limits: [{calls: 1, per: day, past: deny}]}`, 1), "10: more 0, less 0, denied 2, undenied 0, others 0, same 8, untold 0; erased 3, unkept 1, unread 0"},
-		{"a rule that divides by zero", strings.Replace(before, `- {name: reads`, "- {name: broken, when: 1 / (size(args) - 1) > 0, deny: true}\n  - {name: reads", 1), "10: more 0, less 0, denied 7, undenied 0, others 0, same 3, untold 0; erased 3, unkept 1, unread 0"},
-		{"tools that nobody declares", before[strings.Index(before, "policies:"):], "10: more 0, less 0, denied 0, undenied 0, others 0, same 6, untold 4; erased 3, unkept 1, unread 0"},
+		{"the same rules", before, "10: more 0, less 0, denied 0+0, undenied 0, others 0, same 10, untold 0; erased 3, unkept 1, unread 0"},
+		{"no rules", strings.Replace(deskTools, "policies:", "", 1), "10: more 4, less 0, denied 0+0, undenied 2, others 2, same 2, untold 0; erased 3, unkept 1, unread 0"},
+		{"everything runs", deskTools + `  - {name: all, when: "true", allow: true}`, "10: more 0, less 4, denied 0+0, undenied 2, others 0, same 4, untold 0; erased 3, unkept 1, unread 0"},
+		{"nothing does", deskTools + `  - {name: none, when: "true", deny: true}`, "10: more 0, less 0, denied 4+4, undenied 0, others 0, same 2, untold 0; erased 3, unkept 1, unread 0"},
+		{"others are asked", strings.Replace(before, "roles: [finance]", "roles: [finance], quorum: 2", 1), "10: more 0, less 0, denied 0+0, undenied 0, others 2, same 8, untold 0; erased 3, unkept 1, unread 0"},
+		{"less is small", strings.Replace(before, "<= 50", "<= 25", 1), "10: more 2, less 0, denied 0+0, undenied 0, others 0, same 8, untold 0; erased 3, unkept 1, unread 0"},
+		{"a limit", strings.Replace(before, `<= 50, allow: true}`, `<= 50, allow: true, limits: [{spend: 60, per: day}]}`, 1), "10: more 1, less 0, denied 0+0, undenied 0, others 0, same 9, untold 0; erased 3, unkept 1, unread 0"},
+		{"a limit that denies", strings.Replace(before, `<= 50, allow: true}`, `<= 50, allow: true, limits: [{calls: 1, per: day, past: deny}]}`, 1), "10: more 0, less 0, denied 2+0, undenied 0, others 0, same 8, untold 0; erased 3, unkept 1, unread 0"},
+		{"a rule that divides by zero", strings.Replace(before, `- {name: reads`, "- {name: broken, when: 1 / (size(args) - 1) > 0, deny: true}\n  - {name: reads", 1), "10: more 0, less 0, denied 4+3, undenied 0, others 0, same 3, untold 0; erased 3, unkept 1, unread 0"},
+		{"tools that nobody declares", before[strings.Index(before, "policies:"):], "10: more 0, less 0, denied 0+0, undenied 0, others 0, same 6, untold 4; erased 3, unkept 1, unread 0"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := again(t, file, at.Add(-time.Hour), tt.rules)

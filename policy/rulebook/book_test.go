@@ -174,6 +174,7 @@ func TestFaults(t *testing.T) {
 		{Rule{When: "true", Then: policy.Verdict{Question: "{argz.x}"}}, `question: {argz.x} is not known`},
 		{Rule{When: "true", Then: policy.Verdict{Limits: []policy.Limit{{}}}}, `limits: the limits of a rule stand beside its verdict`},
 		{limit(Limit{Scope: policy.PerDay}), `limits[0]: a limit of 0`},
+		{limit(Limit{Scope: policy.PerDay, Max: 1, Name: "a\x00b"}), `limits[0].name: this is no name`},
 		{limit(Limit{Scope: "week", Max: 1}), `limits[0].per: "week" is no time to count over`},
 		{limit(Limit{Scope: policy.PerDay, Max: 1, Unit: "tries"}), `limits[0]: "tries" cannot be counted`},
 		{Rule{When: "true", Then: policy.Verdict{Decision: policy.Deny}, Limits: []Limit{{Scope: policy.PerDay, Max: 1}}}, `limits[0]: a rule that denies has nothing to count`},
@@ -188,6 +189,11 @@ func TestFaults(t *testing.T) {
 		}
 		if coded, ok := errors.AsType[*holdshort.Error](err); !ok || coded.Code != holdshort.Invalid {
 			t.Errorf("%v has no code", err)
+		}
+	}
+	for _, name := range []string{"a\nb", strings.Repeat("x", 201), "\xff"} {
+		if _, err := Compile([]Rule{{Name: name, When: "true"}}, Options{}); len(FaultsOf(err)) != 1 || FaultsOf(err)[0].Field != "name" {
+			t.Errorf("%q: %v", name, err)
 		}
 	}
 	_, err := Compile([]Rule{ask("x"), ask("y || z"), {Name: "rule 1", When: "true"}}, Options{})

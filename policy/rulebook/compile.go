@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"cel.dev/cel-go/cel"
 
@@ -49,6 +51,7 @@ func Compile(rules []Rule, opts Options) (*Book, error) {
 			c.wrong("name", 0, 0, "give it a name of its own", "another rule is called %q too", c.name)
 		}
 		names[c.name] = true
+		c.nameable("name", c.name)
 		rule := c.compile(book.version)
 		faults = append(faults, c.faults...)
 		book.rules = append(book.rules, rule)
@@ -208,5 +211,13 @@ func (c *compiler) limit(field string, l *Limit) {
 	}
 	if l.Name == "" {
 		l.Name = c.name
+	}
+	c.nameable(field+".name", l.Name)
+}
+
+// nameable: a name goes into the log, into the names of counters and before people.
+func (c *compiler) nameable(field, name string) {
+	if len(name) > 200 || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+		c.wrong(field, 0, 0, "use 200 bytes of plain text at most", "this is no name")
 	}
 }

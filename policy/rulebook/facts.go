@@ -3,10 +3,7 @@ package rulebook
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"math"
 
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
@@ -19,61 +16,141 @@ import (
 // facts are what conditions see of one call, each made when it is first looked at.
 type facts struct {
 	call   policy.Call
-	values [12]ref.Val
+	values [variables]ref.Val
 	weight weight // of the arguments, once they were looked at
 }
 
 var _ interpreter.Activation = (*facts)(nil)
+
+// The variables by number. Those before theArgs are texts that every call has.
+const (
+	aTool = iota
+	anEffect
+	aReversible
+	anAgent
+	aFlow
+	anActor
+	aTenant
+	aSession
+	aRun
+	theArgs
+	theCost
+	theTime
+	isIdempotent
+	isGuarded
+	isChanged
+	isReadOnly
+	isDestructive
+	isTrusted
+	variables
+)
+
+// number of a variable, -1 for none.
+func number(name string) int {
+	switch name {
+	case "tool":
+		return aTool
+	case "effect":
+		return anEffect
+	case "reversible":
+		return aReversible
+	case "agent":
+		return anAgent
+	case "flow":
+		return aFlow
+	case "actor":
+		return anActor
+	case "tenant":
+		return aTenant
+	case "session":
+		return aSession
+	case "run":
+		return aRun
+	case "args":
+		return theArgs
+	case "cost":
+		return theCost
+	case "now":
+		return theTime
+	case "idempotent":
+		return isIdempotent
+	case "requires_approval":
+		return isGuarded
+	case "changed":
+		return isChanged
+	case "hints.read_only":
+		return isReadOnly
+	case "hints.destructive":
+		return isDestructive
+	case "hints.trusted":
+		return isTrusted
+	}
+	return -1
+}
 
 // Parent is nobody: a condition sees nothing but the facts.
 func (f *facts) Parent() interpreter.Activation { return nil }
 
 // ResolveName gives a variable.
 func (f *facts) ResolveName(name string) (any, bool) {
-	i := 0
-	switch name {
-	case "tool":
-	case "args":
-		i = 1
-	case "effect":
-		i = 2
-	case "reversible":
-		i = 3
-	case "idempotent":
-		return types.Bool(f.call.Idempotent), true
-	case "requires_approval":
-		return types.Bool(f.call.Guarded), true
-	case "changed":
-		return types.Bool(f.call.Changed), true
-	case "hints.read_only":
-		return types.Bool(f.call.ReadOnly), true
-	case "hints.destructive":
-		return types.Bool(f.call.Destroys), true
-	case "hints.trusted":
-		return types.Bool(f.call.Trusted), true
-	case "cost":
-		i = 4
-	case "agent":
-		i = 5
-	case "flow":
-		i = 6
-	case "actor":
-		i = 7
-	case "session":
-		i = 8
-	case "run":
-		i = 9
-	case "tenant":
-		i = 10
-	case "now":
-		i = 11
-	default:
+	n := number(name)
+	if n < 0 {
 		return nil, false
 	}
-	if f.values[i] == nil {
-		f.values[i] = f.make(i)
+	if f.values[n] == nil {
+		f.values[n] = f.value(n)
 	}
-	return f.values[i], true
+	return f.values[n], true
+}
+
+func (f *facts) value(n int) ref.Val {
+	switch n {
+	case theArgs:
+		decoded, err := decode(f.call.Args)
+		if err != nil {
+			return types.WrapErr(fmt.Errorf("read the arguments: %w", err))
+		}
+		return f.weight.valueOf(decoded)
+	case theCost:
+		return types.Int(f.call.Cost)
+	case theTime:
+		return types.Timestamp{Time: f.call.Now.UTC()}
+	case isIdempotent:
+		return types.Bool(f.call.Idempotent)
+	case isGuarded:
+		return types.Bool(f.call.Guarded)
+	case isChanged:
+		return types.Bool(f.call.Changed)
+	case isReadOnly:
+		return types.Bool(f.call.ReadOnly)
+	case isDestructive:
+		return types.Bool(f.call.Destroys)
+	case isTrusted:
+		return types.Bool(f.call.Trusted)
+	}
+	return types.String(f.text(n))
+}
+
+func (f *facts) text(n int) string {
+	switch n {
+	case aTool:
+		return f.call.Tool
+	case anEffect:
+		return f.call.Effect
+	case aReversible:
+		return f.call.Reversible
+	case anAgent:
+		return f.call.Agent
+	case aFlow:
+		return f.call.Flow
+	case anActor:
+		return f.call.User
+	case aTenant:
+		return string(f.call.Tenant)
+	case aSession:
+		return string(f.call.Session)
+	}
+	return string(f.call.Run)
 }
 
 // weigh gives the weight of the arguments.
@@ -82,46 +159,8 @@ func (f *facts) weigh() weight {
 	return f.weight
 }
 
-func (f *facts) make(i int) ref.Val {
-	switch i {
-	case 1:
-		value, err := decode(f.call.Args)
-		if err != nil {
-			return types.WrapErr(fmt.Errorf("read the arguments: %w", err))
-		}
-		return f.weight.valueOf(value)
-	case 4:
-		return types.Int(f.call.Cost)
-	case 11:
-		return types.Timestamp{Time: f.call.Now.UTC()}
-	}
-	return types.String(f.text(i))
-}
-
-func (f *facts) text(i int) string {
-	switch i {
-	case 0:
-		return f.call.Tool
-	case 2:
-		return f.call.Effect
-	case 3:
-		return f.call.Reversible
-	case 5:
-		return f.call.Agent
-	case 6:
-		return f.call.Flow
-	case 7:
-		return f.call.User
-	case 8:
-		return string(f.call.Session)
-	case 9:
-		return string(f.call.Run)
-	}
-	return string(f.call.Tenant)
-}
-
 // decode reads arguments. What could mean two things is refused, as it is where calls are stored.
-func decode(args json.RawMessage) (any, error) {
+func decode(args json.RawMessage) (value any, err error) {
 	if len(bytes.TrimSpace(args)) == 0 {
 		return map[string]any{}, nil
 	}
@@ -129,20 +168,6 @@ func decode(args json.RawMessage) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := json.NewDecoder(bytes.NewReader(canonical))
-	var value any
-	if err := d.Decode(&value); err != nil {
-		return nil, err
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, errors.New("more than one value")
-	}
-	return value, finite(value)
-}
-
-func finite(value any) error {
-	if n, ok := value.(float64); ok && (math.IsInf(n, 0) || math.IsNaN(n)) {
-		return errors.New("a number beyond all bounds")
-	}
-	return nil
+	err = json.Unmarshal(canonical, &value)
+	return value, err
 }

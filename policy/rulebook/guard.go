@@ -9,9 +9,10 @@ import (
 	"cel.dev/cel-go/common/overloads"
 )
 
-// guard is what one variable must be for a condition to be anything but false.
+// guard is what one variable must be for a condition to be anything but false. It is one of the texts that every call has, so that comparing it
+// cannot fail.
 type guard struct {
-	variable string
+	variable int
 	patterns []pattern
 }
 
@@ -24,9 +25,6 @@ type pattern struct {
 func (p pattern) matches(text string) bool {
 	return text == p.text || p.prefix && strings.HasPrefix(text, p.text)
 }
-
-// guarded are the variables that rules are sorted by: texts that every call has, so that comparing them cannot fail.
-var guarded = []string{"tool", "effect", "reversible", "agent", "flow", "actor", "tenant"}
 
 // guardsOf finds, from the text of a condition alone, for which calls it is false whatever else it says. CEL's && is false as soon as one side is,
 // even where the other cannot be evaluated, in whichever order they stand: leaving such a rule out changes nothing.
@@ -93,11 +91,12 @@ func either(sides []ast.Expr) []guard {
 	return common
 }
 
-func variableOf(e ast.Expr) (string, bool) {
-	if e == nil || e.Kind() != ast.IdentKind || !slices.Contains(guarded, e.AsIdent()) {
-		return "", false
+func variableOf(e ast.Expr) (int, bool) {
+	if e == nil || e.Kind() != ast.IdentKind {
+		return 0, false
 	}
-	return e.AsIdent(), true
+	n := number(e.AsIdent())
+	return n, n >= 0 && n < theArgs
 }
 
 func literal(e ast.Expr) (string, bool) {
@@ -111,7 +110,7 @@ func literal(e ast.Expr) (string, bool) {
 // mayMatch reports whether the condition can be anything but false.
 func (r *compiled) mayMatch(f *facts) bool {
 	for _, g := range r.guards {
-		text := f.guarded(g.variable)
+		text := f.text(g.variable)
 		if !slices.ContainsFunc(g.patterns, func(p pattern) bool { return p.matches(text) }) {
 			return false
 		}
@@ -119,30 +118,12 @@ func (r *compiled) mayMatch(f *facts) bool {
 	return true
 }
 
-func (f *facts) guarded(variable string) string {
-	switch variable {
-	case "tool":
-		return f.call.Tool
-	case "effect":
-		return f.call.Effect
-	case "reversible":
-		return f.call.Reversible
-	case "agent":
-		return f.call.Agent
-	case "flow":
-		return f.call.Flow
-	case "actor":
-		return f.call.User
-	}
-	return string(f.call.Tenant)
-}
-
 // index sorts the rules by the tools that they can match.
 func (b *Book) index() {
 	b.byTool = map[string][]int{}
 	for i, r := range b.rules {
 		at := slices.IndexFunc(r.guards, func(g guard) bool {
-			return g.variable == "tool" && !slices.ContainsFunc(g.patterns, func(p pattern) bool { return p.prefix })
+			return g.variable == aTool && !slices.ContainsFunc(g.patterns, func(p pattern) bool { return p.prefix })
 		})
 		if at < 0 {
 			b.general = append(b.general, i)

@@ -36,7 +36,7 @@ func TestGuards(t *testing.T) {
 		`tool.startsWith("a/") && actor == "ana"`:         "tool:a/* actor:ana",
 		`tool.startsWith("a/") || tool == "b"`:            "tool:a/*,b",
 		`args.x.startsWith("a/")`:                         "",
-		`session == "a" && run == "b"`:                    "",
+		`session == "a" && run == "b"`:                    "session:a run:b",
 		`tool == "a" && tool == "b"`:                      "tool:a tool:b",
 		`cost == 5 && agent == "desk" && tenant == "one"`: "agent:desk tenant:one",
 	} {
@@ -46,12 +46,17 @@ func TestGuards(t *testing.T) {
 			for _, p := range g.patterns {
 				words = append(words, p.text+map[bool]string{true: "*"}[p.prefix])
 			}
-			said = append(said, g.variable+":"+strings.Join(words, ","))
+			said = append(said, variableName(g.variable)+":"+strings.Join(words, ","))
 		}
 		if got := strings.Join(said, " "); got != want {
 			t.Errorf("%s: %q, want %q", when, got, want)
 		}
 	}
+}
+
+func variableName(n int) string {
+	i := slices.IndexFunc(Variables, func(v Variable) bool { return number(v.Name) == n })
+	return Variables[i].Name
 }
 
 // plainly is the book without any short way: each rule in its turn, evaluated.

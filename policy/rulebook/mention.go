@@ -29,7 +29,7 @@ func (b *Book) Mentions() (all []Mention) {
 func mentionsOf(checked *ast.AST, guards []guard) (list []Mention) {
 	var tools []string
 	for _, g := range guards {
-		if g.variable != "tool" || slices.ContainsFunc(g.patterns, func(p pattern) bool { return p.prefix }) {
+		if g.variable != aTool || slices.ContainsFunc(g.patterns, func(p pattern) bool { return p.prefix }) {
 			continue
 		}
 		for _, p := range g.patterns {

@@ -165,7 +165,7 @@ func (r *runner) outcome(ctx context.Context, cmd *exec.Cmd, err error, stdout, 
 		return tool.Result{}, fmt.Errorf("run %s: it was killed: %v%s", r.line.program, cmd.ProcessState, said(out))
 	}
 	if r.config.Effect == tool.Read || slices.Contains(r.config.Success, code) {
-		return tool.Result{Value: answer.Marshal(out)}, nil
+		return tool.Result{Value: answer.Bound(answer.Marshal(out))}, nil
 	}
 	err = fmt.Errorf("run %s: exit code %d%s", r.line.program, code, said(out))
 	if slices.Contains(r.config.DefiniteExit, code) {

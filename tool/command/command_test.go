@@ -78,6 +78,11 @@ func TestNewRefuses(t *testing.T) {
 		{"Perl code", Config{Argv: []string{"perl", "-ne", "print if /{x}/"}}, "argv"},
 		{"awk code", Config{Argv: []string{"awk", "/{x}/ {{print}}", "file"}}, "argv"},
 		{"sed code", Config{Argv: []string{"sed", "-n", "s/a/{x}/"}}, "argv"},
+		{"a program behind env", Config{Argv: []string{"env", "{x}"}}, "argv"},
+		{"a program behind sudo", Config{Argv: []string{"sudo", "-n", "{x}"}}, "argv"},
+		{"a line for a shell elsewhere", Config{Argv: []string{"ssh", "host", "ls {x}"}}, "argv"},
+		{"a line for a shell of another", Config{Argv: []string{"su", "ben", "-c", "ls {x}"}}, "argv"},
+		{"a program that find runs", Config{Argv: []string{"find", ".", "-exec", "{x}", ";"}}, "argv"},
 		{"shell code as input", Config{Argv: []string{"sh"}, Stdin: "echo {x}"}, "stdin"},
 		{"shell code as input, said so", Config{Argv: []string{"bash", "-s"}, Stdin: "{x}"}, "stdin"},
 	}
@@ -88,7 +93,7 @@ func TestNewRefuses(t *testing.T) {
 			t.Errorf("%s: %v", tt.name, err)
 		}
 	}
-	for _, argv := range [][]string{{"sh", "-c", `echo "$1"`, "--", "{text}"}, {"python3", "script.py", "{x}"}, {"sh", "script.sh", "{x}"}, {"awk", "{{print}}", "{file}"}, {"git", "log", "-c", "{x}"}} {
+	for _, argv := range [][]string{{"sh", "-c", `echo "$1"`, "--", "{text}"}, {"python3", "script.py", "{x}"}, {"sh", "script.sh", "{x}"}, {"awk", "{{print}}", "{file}"}, {"git", "log", "-c", "{x}"}, {"ssh", "{host}"}, {"timeout", "{n}", "ls"}, {"find", ".", "-name", "{x}"}, {"sudo", "-n", "ls", "{x}"}} {
 		if _, err := New("run", Config{Argv: argv}); err != nil {
 			t.Errorf("%v: %v", argv, err)
 		}

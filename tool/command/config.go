@@ -5,8 +5,6 @@ package command
 import (
 	"encoding/json"
 	"fmt"
-	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -42,7 +40,7 @@ type Config struct {
 	Success []int
 	// DefiniteExit are the exit codes that prove that nothing was done. Any other leaves the outcome of a writing call unknown. Default: none.
 	DefiniteExit []int
-	// MaxOutput is how many bytes of each of its two outputs are kept: the beginning and the end of what is longer. Default: 64 KiB, at most 512 KiB.
+	// MaxOutput is how many bytes of each of its two outputs are kept: the beginning and the end of what is longer. Default: 64 KiB, at most 128 KiB.
 	MaxOutput int
 	// Timeout: it is killed then, with everything that it started. Default: 30 seconds.
 	Timeout time.Duration
@@ -52,7 +50,7 @@ type Config struct {
 
 const (
 	defaultMaxOutput = 64 << 10
-	mostMaxOutput    = 512 << 10
+	mostMaxOutput    = 128 << 10
 	mostArgument     = 128 << 10 // what Linux takes
 )
 
@@ -81,7 +79,7 @@ func (c Config) validate(name string) error {
 	case c.Effect != tool.Read && c.Effect != tool.Write:
 		return invalid(name, "effect", "unknown effect "+string(c.Effect), "use read or write")
 	case c.MaxOutput < 0 || c.MaxOutput > mostMaxOutput:
-		return invalid(name, "max_output", "an output of that size cannot be kept", "use 1 byte to 512 KiB")
+		return invalid(name, "max_output", "an output of that size cannot be kept", "use 1 byte to 128 KiB")
 	case c.Timeout < 0:
 		return invalid(name, "timeout", "a timeout cannot be negative", "leave it out for the default")
 	case slices.ContainsFunc(c.Success, func(code int) bool { return slices.Contains(c.DefiniteExit, code) }):
@@ -158,69 +156,4 @@ func (c Config) parse(name string) (line, error) {
 func wrong(name, field string, err error) error {
 	return &holdshort.Error{Code: holdshort.Invalid, Op: "make tool " + name, Field: field, Message: "the template cannot be used", Err: err,
 		Hint: "{name} is an argument, {{ a brace"}
-}
-
-// interpreters run text as code: with which options.
-var interpreters = []struct{ name, option *regexp.Regexp }{
-	{regexp.MustCompile(`^(ba|da|a|z|k|mk|fi|c|tc)?sh$`), regexp.MustCompile(`^-[a-z]*c[a-z]*$`)},
-	{regexp.MustCompile(`^(python|pypy)[0-9.]*$`), regexp.MustCompile(`^-[A-Za-z]*c`)},
-	{regexp.MustCompile(`^(perl|ruby|lua|luajit|groovy|julia|Rscript|R|osascript|elixir|racket)[0-9.]*$`), regexp.MustCompile(`^-[A-Za-z]*[eE]`)},
-	{regexp.MustCompile(`^(node|nodejs|deno|bun)[0-9.]*$`), regexp.MustCompile(`^(-[a-z]*[ep]|--eval|--print)`)},
-	{regexp.MustCompile(`^php[0-9.]*$`), regexp.MustCompile(`^-[rBRE]`)},
-	{regexp.MustCompile(`^(pwsh|powershell)(\.exe)?$`), regexp.MustCompile(`(?i)^-(c|e)`)},
-}
-
-// wrappers run the program that their arguments name.
-var wrappers = []string{"env", "sudo", "doas", "nice", "nohup", "timeout", "time", "xargs", "setsid", "stdbuf", "ionice", "chroot", "unshare", "busybox", "exec", "ssh", "su", "runuser"}
-
-// code finds the item with places that an interpreter would run: -1 if there is none.
-func (l line) code() int {
-	programs := []string{path.Base(l.program)}
-	wrapped := slices.Contains(wrappers, programs[0])
-	for i, it := range l.items {
-		text, literal := it.template.Literal()
-		if wrapped && literal {
-			programs = append(programs, path.Base(text))
-		}
-		for _, known := range interpreters {
-			if !slices.ContainsFunc(programs, known.name.MatchString) {
-				continue
-			}
-			if !literal && (known.option.MatchString(it.template.Prefix()) || i > 0 && l.isOption(i-1, known.option)) {
-				return i
-			}
-		}
-		if !literal && slices.Contains([]string{"eval", "awk", "gawk", "mawk", "sed", "jq", "ssh", "su"}, programs[0]) && l.firstOperand(i) && programs[0] != "ssh" && programs[0] != "su" {
-			return i
-		}
-	}
-	return -1
-}
-
-func (l line) isOption(i int, option *regexp.Regexp) bool {
-	text, ok := l.items[i].template.Literal()
-	return ok && option.MatchString(text)
-}
-
-// firstOperand reports whether item i is the first that is no option: for some programs that is code.
-func (l line) firstOperand(i int) bool {
-	for _, before := range l.items[:i] {
-		if text, ok := before.template.Literal(); !ok || !strings.HasPrefix(text, "-") {
-			return false
-		}
-	}
-	return true
-}
-
-// readsCode reports whether an interpreter would run what it reads.
-func (l line) readsCode() bool {
-	if !slices.ContainsFunc(interpreters, func(k struct{ name, option *regexp.Regexp }) bool { return k.name.MatchString(path.Base(l.program)) }) {
-		return false
-	}
-	for _, it := range l.items {
-		if text, ok := it.template.Literal(); !ok || text != "-" && text != "-s" && text != "--" {
-			return false
-		}
-	}
-	return true
 }

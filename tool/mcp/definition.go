@@ -12,6 +12,7 @@ import (
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/tool"
+	"github.com/holdshort/holdshort/tool/internal/fill"
 )
 
 // definition is a tool as the server describes it.
@@ -61,7 +62,7 @@ func (c Config) declare(d definition) (tool.Tool, error) {
 		return t, fmt.Errorf("its definition is no JSON that can be compared")
 	}
 	if d.tool.InputSchema != nil {
-		raw, err := json.Marshal(d.tool.InputSchema)
+		raw, err := plainSchema(d.tool.InputSchema)
 		if err != nil {
 			return t, err
 		}
@@ -88,6 +89,37 @@ func (c Config) declare(d definition) (tool.Tool, error) {
 		t.Effect = c.Effect
 	}
 	return t, nil
+}
+
+// plainSchema makes the descriptions in a schema show everything they say. What it takes stays the same.
+func plainSchema(schema any) (json.RawMessage, error) {
+	raw, err := json.Marshal(schema)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := fill.Decode(raw)
+	if err != nil {
+		return nil, err
+	}
+	plainTexts(tree)
+	return json.Marshal(tree)
+}
+
+func plainTexts(node any) {
+	switch node := node.(type) {
+	case []any:
+		for _, item := range node {
+			plainTexts(item)
+		}
+	case map[string]any:
+		for name, member := range node {
+			if text, ok := member.(string); ok && (name == "description" || name == "title" || name == "$comment") {
+				node[name] = plain(text)
+				continue
+			}
+			plainTexts(member)
+		}
+	}
 }
 
 // plain makes text of a description that shows everything it says: no control characters, nothing invisible, and an end.

@@ -178,7 +178,7 @@ func listing(tools func(cursor string) ([]*mcp.Tool, string)) *mcp.Server {
 func TestHostileDefinitions(t *testing.T) {
 	object := map[string]any{"type": "object"}
 	list := []*mcp.Tool{
-		{Name: "good", InputSchema: object, Description: "a\u202eb\x1b[31m\u200bc\U000E0041\x00\ufeff\nd \ufe0f" + strings.Repeat("é", 10000)},
+		{Name: "good", InputSchema: map[string]any{"type": "object", "properties": map[string]any{"a": map[string]any{"description": "x\u202ey", "enum": []any{"p\u202eq"}}}}, Description: "a\u202eb\x1b[31m\u200bc\U000E0041\x00\ufeff\nd \ufe0f" + strings.Repeat("é", 10000)},
 		{Name: "", InputSchema: object},
 		{Name: "a b", InputSchema: object},
 		{Name: "a\nb", InputSchema: object},
@@ -197,6 +197,9 @@ func TestHostileDefinitions(t *testing.T) {
 	}
 	if _, ok := got["good"]; !ok || len(got) > 2 || len(got) == 2 && got["none"].Call == nil {
 		t.Errorf("there are %q", names)
+	}
+	if s := string(got["good"].Schema); !strings.Contains(s, `"xy"`) || !strings.Contains(s, "p\u202eq") {
+		t.Errorf("the schema is %s", s)
 	}
 	about := got["good"].Description
 	if !strings.HasPrefix(about, "ab[31mc\nd é") || !strings.HasSuffix(about, "é…") || utf8.RuneCountInString(about) != mostDescription {

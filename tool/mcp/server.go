@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"net/http"
 	"sync"
 	"time"
 
@@ -34,14 +32,6 @@ type Server struct {
 	probing  bool
 
 	patience time.Duration // with a program that let a call time out
-}
-
-// link is one connection.
-type link struct {
-	session   *mcp.ClientSession
-	process   *process
-	transport *http.Transport
-	gone      chan struct{} // closed when the connection has ended
 }
 
 // Pauses between attempts to connect.
@@ -78,25 +68,6 @@ func (s *Server) Close() error {
 	}
 	s.tasks.Wait()
 	return nil
-}
-
-func (l *link) end() {
-	if l.process != nil {
-		l.process.end()
-	}
-	_ = l.session.Close()
-	if l.transport != nil {
-		l.transport.CloseIdleConnections()
-	}
-}
-
-func (l *link) alive() bool {
-	select {
-	case <-l.gone:
-		return false
-	default:
-		return true
-	}
 }
 
 var errClosed = errors.New("the connection to the server was closed")
@@ -144,6 +115,9 @@ func (s *Server) connect(ctx context.Context) (*link, error) {
 	if l != nil && l.alive() {
 		return l, nil
 	}
+	if deadline, ok := ctx.Deadline(); ok && pause > time.Until(deadline) {
+		return nil, fmt.Errorf("the server went away again and again: it is tried once more in %v", pause.Round(time.Second))
+	}
 	if pause > 0 {
 		wait := time.NewTimer(pause)
 		defer wait.Stop()
@@ -181,7 +155,8 @@ func (s *Server) setback() {
 func (s *Server) suspect(l *link) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !l.alive() && s.link == l {
+	if !l.alive() && !l.blamed {
+		l.blamed = true
 		s.setback()
 	}
 }
@@ -284,104 +259,4 @@ func (s *Server) refresh() {
 	if _, err := s.ready(ctx); err != nil && s.life.Err() == nil {
 		s.config.Logger.Warn("the tools of the MCP server cannot be read again", "error", err)
 	}
-}
-
-// list reads the definitions. The caller has the turn.
-func (s *Server) list(ctx context.Context, l *link) error {
-	s.mu.Lock()
-	s.stale = false // what the server says from here on counts again
-	s.mu.Unlock()
-	known, order, err := s.fetch(ctx, l)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err != nil {
-		s.stale = true
-		if !l.alive() {
-			s.setback()
-		}
-		return err
-	}
-	for name, d := range known {
-		if before, ok := s.known[name]; ok && before.pin != d.pin {
-			s.config.Logger.Warn("an MCP server changed the definition of a tool", "tool", name, "before", before.pin, "now", d.pin)
-		}
-	}
-	s.known, s.order, s.listed = known, order, time.Now()
-	return nil
-}
-
-func (s *Server) fetch(ctx context.Context, l *link) (map[string]definition, []string, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.config.Timeout)
-	defer cancel()
-	known, order := map[string]definition{}, []string{}
-	cursor := ""
-	for range mostPages {
-		page, err := within(ctx, l, func() (*mcp.ListToolsResult, error) {
-			return l.session.ListTools(ctx, &mcp.ListToolsParams{Cursor: cursor})
-		})
-		if err != nil {
-			return nil, nil, fmt.Errorf("list tools: %w", err)
-		}
-		for _, t := range page.Tools {
-			if t == nil {
-				continue
-			}
-			if _, twice := known[t.Name]; twice {
-				return nil, nil, fmt.Errorf("list tools: there are two of the name %q", t.Name)
-			}
-			if len(order) == mostTools {
-				return nil, nil, fmt.Errorf("list tools: there are more than %d", mostTools)
-			}
-			known[t.Name] = definition{name: t.Name, pin: Pin(t), tool: t}
-			order = append(order, t.Name)
-		}
-		if cursor = page.NextCursor; cursor == "" {
-			return known, order, nil
-		}
-	}
-	return nil, nil, fmt.Errorf("list tools: the list has no end")
-}
-
-// within waits for a call no longer than its context: one that cannot even be written would wait for ever.
-func within[T any](ctx context.Context, l *link, do func() (T, error)) (T, error) {
-	type outcome struct {
-		value T
-		err   error
-	}
-	done := make(chan outcome, 1)
-	go func() {
-		value, err := do()
-		done <- outcome{value, err}
-	}()
-	select {
-	case o := <-done:
-		return o.value, o.err
-	case <-ctx.Done():
-	}
-	grace := time.NewTimer(200 * time.Millisecond) // the SDK comes back by itself when it can
-	defer grace.Stop()
-	select {
-	case o := <-done:
-		return o.value, o.err
-	case <-grace.C:
-		if l.process != nil {
-			l.process.kill()
-		}
-		var none T
-		return none, ctx.Err()
-	}
-}
-
-// Pins gives the pin of each tool, by the server's own names, as they are now: what somebody who agrees to them writes into the configuration.
-func (s *Server) Pins(ctx context.Context) (map[string]string, error) {
-	if _, err := s.ready(ctx); err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	pins := map[string]string{}
-	for name, d := range maps.All(s.known) {
-		pins[name] = d.pin
-	}
-	return pins, nil
 }

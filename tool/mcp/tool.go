@@ -10,6 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/holdshort/holdshort/tool"
+	"github.com/holdshort/holdshort/tool/internal/answer"
 	"github.com/holdshort/holdshort/tool/internal/fill"
 )
 
@@ -68,8 +69,9 @@ func (o *offered) changed() bool {
 
 // call calls the tool on the server. A connection that turns out to be dead before the call was written is made again, once.
 func (o *offered) call(ctx context.Context, call tool.Call) (tool.Result, error) {
+	judged := *o.judged.Load() // what the kernel looked at, right before this
 	for again := true; ; again = false {
-		result, l, sent, err := o.attempt(ctx, call)
+		result, l, sent, err := o.attempt(ctx, call, judged)
 		if err == nil || l == nil || sent.maybe.Load() || l.process == nil && !errors.Is(err, mcp.ErrConnectionClosed) {
 			return result, err
 		}
@@ -81,7 +83,7 @@ func (o *offered) call(ctx context.Context, call tool.Call) (tool.Result, error)
 }
 
 // attempt calls the tool once, if it is still the one that was judged.
-func (o *offered) attempt(ctx context.Context, call tool.Call) (tool.Result, *link, *sent, error) {
+func (o *offered) attempt(ctx context.Context, call tool.Call, judged string) (tool.Result, *link, *sent, error) {
 	s := o.server
 	l, err := s.ready(ctx)
 	if err != nil {
@@ -93,7 +95,7 @@ func (o *offered) attempt(ctx context.Context, call tool.Call) (tool.Result, *li
 	if !ok {
 		return tool.Result{}, nil, nil, tool.NotSent(fmt.Errorf("MCP server %s no longer has the tool %s", s.config.Name, o.name))
 	}
-	if d.pin != *o.judged.Load() {
+	if d.pin != judged {
 		return tool.Result{}, nil, nil, tool.NotSent(fmt.Errorf("MCP server %s changed the tool %s just now: ask again", s.config.Name, o.name))
 	}
 	args := call.Args
@@ -118,7 +120,7 @@ func (o *offered) attempt(ctx context.Context, call tool.Call) (tool.Result, *li
 	case result.IsError:
 		err = s.config.reported(result, o.reads, call.Args)
 	default:
-		return tool.Result{Value: valueOf(result, s.config.MaxAnswer)}, l, sent, nil
+		return tool.Result{Value: answer.Bound(valueOf(result, s.config.MaxAnswer))}, l, sent, nil
 	}
 	return tool.Result{}, l, sent, err
 }

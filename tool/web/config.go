@@ -27,7 +27,8 @@ import (
 //   - in the host it is one label ("{region}.example.com"), unless the host is nothing else ("{host}", or "{url}" for the whole address).
 //
 // An address whose host is written out may be private. One that an argument has a part in must be public: the address that is dialed is
-// looked at, after every look-up. No proxy of the environment is used. Redirects are followed only for reads, only by GET and HEAD, and only
+// looked at, after every look-up; where the whole host is an argument, headers that could be secret need a list of hosts. No proxy of the
+// environment is used. Redirects are followed only for reads, only by GET and HEAD, and only
 // on the same host.
 type Config struct {
 	// Method. Default: POST.

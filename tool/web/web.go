@@ -72,8 +72,16 @@ func (k *caller) parse(name, prefix, method, address string, query, headers map[
 		return r, &holdshort.Error{Code: holdshort.Invalid, Op: "make tool " + name, Field: "outgoing", Message: "the list of what may be called cannot be used", Err: err,
 			Hint: "list hosts and networks"}
 	}
+	for _, h := range r.headers {
+		if r.address.open() && !r.guard.Narrow() && !slices.Contains(harmless, h.name) {
+			return r, invalid(name, prefix+"headers", "whoever makes a call could send "+h.name+" to any host", "list the hosts that may be called in outgoing, or leave the header out")
+		}
+	}
 	return r, nil
 }
+
+// harmless are headers that no host is trusted with anything by.
+var harmless = []string{"Accept", "Accept-Language", "Content-Type", "User-Agent"}
 
 // client makes an HTTP client for a request. Reads may follow redirects on the same host and keep connections; a write has a connection of its
 // own, because a transport repeats by itself what it sent on one that was kept and turned out to be closed.
@@ -185,9 +193,9 @@ func exchange(client *http.Client, r *http.Request, most int64) (reply, error) {
 // result maps an answer of success.
 func (a reply) result(path string, ids map[string]string) tool.Result {
 	if a.more {
-		return tool.Result{Value: answer.Truncated(a.body, max(a.size, 0))}
+		return tool.Result{Value: answer.Bound(answer.Truncated(a.body, max(a.size, 0)))}
 	}
-	value := answer.Of(a.body, a.kind)
+	value := answer.Bound(answer.Of(a.body, a.kind))
 	tree, err := fill.Decode(value)
 	if err != nil {
 		return tool.Result{Value: value}
@@ -195,7 +203,7 @@ func (a reply) result(path string, ids map[string]string) tool.Result {
 	result := tool.Result{Value: value, ExternalIDs: externalIDs(tree, ids)}
 	if path != "" {
 		part, _ := fill.At(tree, strings.Split(path, "."))
-		result.Value = answer.Marshal(part)
+		result.Value = answer.Bound(answer.Marshal(part))
 	}
 	return result
 }

@@ -110,6 +110,11 @@ func TestNewRefuses(t *testing.T) {
 		{"a field that is no template", func(c *Config) { c.Form = map[string]string{"X": "}"} }, "form"},
 		{"an idempotency header with a strange name", func(c *Config) { c.IdempotencyHeader = "X:Y" }, "idempotency_header"},
 		{"an idempotency header that is set", func(c *Config) { c.Headers, c.IdempotencyHeader = map[string]string{"Key": "a"}, "key" }, "idempotency_header"},
+		{"a secret for any address", func(c *Config) { c.URL, c.Headers = "{url}", map[string]string{"authorization": "Bearer s3cret"} }, "headers"},
+		{"a secret for any host", func(c *Config) { c.URL, c.Headers = "https://{host}/", map[string]string{"X-Key": "s3cret"} }, "headers"},
+		{"a secret for any host of a network", func(c *Config) {
+			c.URL, c.Headers, c.Outgoing = "https://{host}/", map[string]string{"X-Key": "s3cret"}, []string{"10.0.0.0/8"}
+		}, "headers"},
 		{"a list of nonsense", func(c *Config) { c.Outgoing = []string{"no host"} }, "outgoing"},
 		{"an argument that the schema has not", func(c *Config) { c.Schema = json.RawMessage(`{"properties":{"other":{}}}`) }, "schema"},
 		{"a reconcile without address", func(c *Config) { c.Reconcile = &Reconcile{} }, "reconcile.url"},
@@ -131,6 +136,19 @@ func TestNewRefuses(t *testing.T) {
 		var e *holdshort.Error
 		if !errors.As(err, &e) || e.Code != holdshort.Invalid || e.Field != tt.field || e.Hint == "" {
 			t.Errorf("%s: %v", tt.name, err)
+		}
+	}
+}
+
+// A secret goes to hosts that are listed.
+func TestSecretsForListedHosts(t *testing.T) {
+	for _, c := range []Config{
+		{URL: "https://{host}/", Headers: map[string]string{"X-Key": "s3cret"}, Outgoing: []string{"*.example.com"}},
+		{URL: "https://{region}.example.com/", Headers: map[string]string{"X-Key": "s3cret"}},
+		{URL: "{url}", Headers: map[string]string{"accept": "text/html", "User-Agent": "x"}},
+	} {
+		if _, err := New("refund", c); err != nil {
+			t.Errorf("%s: %v", c.URL, err)
 		}
 	}
 }

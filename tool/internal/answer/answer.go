@@ -74,6 +74,19 @@ func Of(b []byte, mediaType string) json.RawMessage {
 	return Marshal(Text(b))
 }
 
+// Most is how many bytes a value has at most, however its letters had to be written.
+const Most = 1536 << 10
+
+// Bound cuts a value that is longer than Most, which the kernel would not keep.
+func Bound(value json.RawMessage) json.RawMessage {
+	for kept := Most; len(value) > Most; kept /= 2 {
+		if cut := Truncated(value[:min(kept, len(value))], int64(len(value))); len(cut) <= Most {
+			return cut
+		}
+	}
+	return value
+}
+
 // Limit cuts a value that is longer than most bytes.
 func Limit(value json.RawMessage, most int) json.RawMessage {
 	if len(value) <= most {

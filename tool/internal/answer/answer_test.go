@@ -55,6 +55,18 @@ func TestLimit(t *testing.T) {
 	}
 }
 
+func TestBound(t *testing.T) {
+	for _, letter := range []string{"a", "\x01", `"`, "ä"} {
+		for _, size := range []int{10, 1 << 20, 3 << 20} {
+			value := Marshal(strings.Repeat(letter, size))
+			got := Bound(value)
+			if len(got) > Most || !json.Valid(got) || len(value) <= Most && string(got) != string(value) || len(value) > Most && !strings.HasPrefix(string(got), `{"truncated":true`) {
+				t.Errorf("%d times %q become %d bytes", size, letter, len(got))
+			}
+		}
+	}
+}
+
 func TestText(t *testing.T) {
 	for in, want := range map[string]string{"": "", "a": "a", "ä"[:1]: "", "aä"[:2]: "a", "€"[:2]: "", "😀"[:3]: "", "a😀"[:4]: "a", "€": "€", "a\xffb": "a\uFFFDb"} {
 		if got := Text([]byte(in)); got != want {

@@ -41,6 +41,9 @@ func Parse(list []string) (Guard, error) {
 	return g, nil
 }
 
+// Narrow reports whether it lists hosts.
+func (g Guard) Narrow() bool { return len(g.hosts) > 0 }
+
 // Blocked is the error of an address that may not be called.
 func Blocked(where string) error {
 	return &holdshort.Error{Code: holdshort.Forbidden, Op: "call tool", Message: "the address " + where + " is not one that a call may go to",
