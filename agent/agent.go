@@ -104,6 +104,9 @@ func New(config Config) (*Agent, error) {
 		if err != nil {
 			return nil, err
 		}
+		if t.Name == AskUser {
+			return nil, wrong("tools", "one of its tools is called "+AskUser, "give it another name")
+		}
 		if !a.offer(t.Name, t.Description, t.Schema) {
 			return nil, wrong("tools", fmt.Sprintf("two of its tools are called %q", t.Name), "give each its own name")
 		}
@@ -120,7 +123,10 @@ func New(config Config) (*Agent, error) {
 		a.tools[d.Name], a.delegates[d.Name] = gate, d
 	}
 	if config.AskUser && !a.offer(AskUser, askUserText, askUserSchema) {
-		return nil, wrong("tools", "one of its tools is called "+AskUser, "give it another name")
+		return nil, wrong("delegates", "one of its delegates is called "+AskUser, "give it another name")
+	}
+	if twice := a.ambiguous(); twice != "" {
+		return nil, wrong("delegates", fmt.Sprintf("it and those that it hands work to have different tools called %q", twice), "give each its own name")
 	}
 	if len(config.Schema) > 0 {
 		s, err := schema.Compile(config.Schema)
@@ -180,18 +186,36 @@ func (a *Agent) Flow() flow.Flow {
 	return f
 }
 
-// Tools are what its runs call: register them with the engine. Those that stand for delegates are gates; the delegates' own tools are among
-// them too.
-func (a *Agent) Tools() []tool.Tool {
+// ambiguous gives a name that stands for different tools of its runs, if there is one: they would be one to the engine. Functions cannot be
+// compared, what they declare can.
+func (a *Agent) ambiguous() string {
+	declared := map[string]string{}
+	for _, t := range a.all() {
+		text := fmt.Sprint(t.Description, "\x00", string(t.Schema), t.Effect, t.Reversible, t.Idempotent, t.Guarded, t.Timeout, t.Hints == nil)
+		if was, ok := declared[t.Name]; ok && was != text {
+			return t.Name
+		}
+		declared[t.Name] = text
+	}
+	return ""
+}
+
+func (a *Agent) all() []tool.Tool {
 	tools := slices.Clone(a.config.Tools)
 	for _, d := range a.config.Delegates {
 		tools = append(tools, d.gate())
 		if d.agent != nil {
-			tools = append(tools, d.agent.Tools()...)
+			tools = append(tools, d.agent.all()...)
 		}
 	}
+	return tools
+}
+
+// Tools are what its runs call: register them with the engine. Those that stand for delegates are gates; the delegates' own tools are among
+// them too.
+func (a *Agent) Tools() []tool.Tool {
 	seen := map[string]bool{}
-	return slices.DeleteFunc(tools, func(t tool.Tool) bool {
+	return slices.DeleteFunc(a.all(), func(t tool.Tool) bool {
 		again := seen[t.Name]
 		seen[t.Name] = true
 		return again

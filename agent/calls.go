@@ -2,6 +2,7 @@ package agent
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -11,26 +12,46 @@ import (
 	"github.com/holdshort/holdshort/model"
 )
 
+// planned is what an agent makes of one call that its model asked for.
+type planned struct {
+	ID      string `json:"id"`                // its own, whatever the model wrote
+	As      kind   `json:"as,omitempty"`      // default: a call of a tool
+	Refused string `json:"refused,omitempty"` // why nobody is even asked about it
+}
+
+type kind string
+
+const (
+	asQuestion kind = "question" // to the user
+	asWork     kind = "work"     // of a delegate
+)
+
 // wish is one call of a model's answer on its way to a result.
 type wish struct {
 	model.Call
+	as      kind
+	refused string
 	result  flow.Result
-	refused string // why it was not even asked about
-	text    string // of a result that no tool gave
-	mended  string // what a person changed after it had been refused
+	text    string      // of a result that no tool gave
+	used    model.Usage // of a delegate that is an agent
+	mended  string      // what a person changed after it had been refused
+	begun   bool        // a delegate was at work on it
 	failed  bool
 }
 
 // carryOut has the calls of one answer done. All of them stand before policy and people together: nothing of a batch runs before its decision.
 // What was approved runs at the same time, each call with a commit of its own.
 func (t *turn) carryOut(n int, said answer) error {
-	wishes := t.read(said)
+	wishes := read(said)
 	t.noteCalls(n, wishes)
 	var requests []flow.Request
 	var asked []int
 	for i, w := range wishes {
-		if w.refused == "" && w.Tool != AskUser {
+		if w.refused == "" && w.as != asQuestion {
 			requests, asked = append(requests, flow.Request{ID: w.ID, Tool: w.Tool, Args: w.Args}), append(asked, i)
+			if _, has := t.a.tools[w.Tool]; !has && !flow.Recorded(t.c, fmt.Sprintf("calls-%d/%d", n, len(requests))) {
+				flow.Lacks(t.c, w.Tool) // it was taken away meanwhile: an approval must not be used up for nothing
+			}
 		}
 	}
 	results, err := flow.Calls(t.c, "calls-"+strconv.Itoa(n), requests)
@@ -59,43 +80,59 @@ func (t *turn) carryOut(n int, said answer) error {
 	return nil
 }
 
-// read takes what the model wrote for what it is: names that it may have made up, ids that it may have used twice, arguments that may be none.
-func (t *turn) read(said answer) []*wish {
-	most := t.a.config.Limits.Calls
+// plan takes what a model wrote for what it is: names that it may have made up, ids that it may have used twice, arguments that may be none.
+func (a *Agent) plan(said model.Response) []planned {
+	most := a.config.Limits.Calls
 	seen := map[string]bool{}
-	wishes := make([]*wish, len(said.Calls))
+	plan := make([]planned, len(said.Calls))
 	for i, c := range said.Calls {
-		w := &wish{Call: c}
-		wishes[i] = w
-		if w.ID == "" || len(w.ID) > 100 || seen[w.ID] || strings.ContainsRune(w.ID, 0) {
-			w.ID = fmt.Sprintf("call_%d", i+1)
-			for seen[w.ID] {
-				w.ID += "_"
+		p := planned{ID: strings.ToValidUTF8(c.ID, "_")}
+		if p.ID == "" || len(p.ID) > 100 || seen[p.ID] || strings.ContainsRune(p.ID, 0) {
+			p.ID = fmt.Sprintf("call_%d", i+1)
+			for seen[p.ID] {
+				p.ID += "_"
 			}
 		}
-		w.ID = strings.ToValidUTF8(w.ID, "_")
-		seen[w.ID] = true
-		_, known := t.a.tools[w.Tool]
+		seen[p.ID] = true
+		_, known := a.tools[c.Tool]
+		if _, ok := a.delegates[c.Tool]; ok {
+			p.As = asWork
+		}
+		if c.Tool == AskUser && a.config.AskUser {
+			p.As, known = asQuestion, true
+		}
 		switch {
 		case said.Stop == model.StopLength:
-			w.refused = "your answer was cut off, so this call may not be whole: ask for it again, in a shorter answer"
+			p.Refused = "your answer was cut off, so this call may not be whole: ask for it again, in a shorter answer"
 		case len(said.Calls) > most:
-			w.refused = fmt.Sprintf("an answer may ask for %d calls at most, this one asked for %d and none was run: ask for fewer", most, len(said.Calls))
-		case !known && !(w.Tool == AskUser && t.a.config.AskUser):
-			w.refused = fmt.Sprintf("there is no tool %q; there are: %s", clip(w.Tool, 80), t.names())
-		case w.Malformed != "" || !isObject(w.Args):
-			w.refused = "its arguments are not a JSON object"
+			p.Refused = fmt.Sprintf("an answer may ask for %d calls at most, this one asked for %d and none was run: ask for fewer", most, len(said.Calls))
+		case !known:
+			p.Refused = fmt.Sprintf("there is no tool %q; there are: %s", clip(c.Tool, 80), a.names())
+		case c.Malformed != "" || !isObject(c.Args):
+			p.Refused = "its arguments are not a JSON object"
 		default:
-			canonical, err := holdshort.Canonical(w.Args)
-			if err != nil {
-				w.refused = "its arguments cannot be taken: " + clip(err.Error(), 200)
-				break
+			if _, err := holdshort.Canonical(c.Args); err != nil {
+				p.Refused = "its arguments cannot be taken: " + clip(err.Error(), 200)
 			}
+		}
+		plan[i] = p
+	}
+	return plan
+}
+
+// read puts the calls of an answer together with what was made of them when it came.
+func read(said answer) []*wish {
+	wishes := make([]*wish, len(said.Calls))
+	for i, c := range said.Calls {
+		w := &wish{Call: c, as: said.Plan[i].As, refused: said.Plan[i].Refused}
+		w.ID = said.Plan[i].ID
+		if canonical, err := holdshort.Canonical(c.Args); err == nil && w.refused == "" {
 			w.Args = canonical
 		}
 		if w.refused != "" {
 			w.Tool = clip(w.Tool, 200)
 		}
+		wishes[i] = w
 	}
 	return wishes
 }
@@ -105,9 +142,9 @@ func isObject(raw json.RawMessage) bool {
 	return json.Unmarshal(raw, &object) == nil && object != nil
 }
 
-func (t *turn) names() string {
-	names := make([]string, len(t.a.offered))
-	for i, o := range t.a.offered {
+func (a *Agent) names() string {
+	names := make([]string, len(a.offered))
+	for i, o := range a.offered {
 		names[i] = o.Name
 	}
 	return clip(strings.Join(names, ", "), 1000)
@@ -130,41 +167,48 @@ func (t *turn) goOn(n int, wishes []*wish) error {
 		return true, nil
 	})
 	for _, i := range open {
-		t.usage = t.usage.Add(usageOf(wishes[i]))
+		t.usage = t.usage.Add(wishes[i].used) // it counts against the same limits
 	}
 	return err
 }
 
 func (t *turn) goesOn(w *wish) bool {
-	_, delegate := t.a.delegates[w.Tool]
 	switch {
 	case w.refused != "":
 		return false
-	case w.Tool == AskUser:
+	case w.as == asQuestion:
 		return true
-	case delegate:
+	case w.as == asWork:
 		return w.result.Err == nil && w.result.By == ""
 	}
 	return t.repairable(w.result) != nil
 }
 
 func (t *turn) further(c *flow.Context, w *wish) {
-	if w.Tool == AskUser {
-		text, err := t.askUser(c, w.Args)
-		w.text, w.result.Err = text, err
-		return
-	}
-	if d, ok := t.a.delegates[w.Tool]; ok {
+	switch w.as {
+	case asQuestion:
+		w.text, w.result.Err = t.askUser(c, w.Args)
+	case asWork:
+		d, has := t.a.delegates[w.Tool]
+		if !has {
+			flow.Lacks(c, w.Tool)
+		}
+		w.begun = true
 		w.result.Value, w.result.Err = d.work(c, w.result.Value)
-		return
+		w.used = usageOf(w.result)
+	default:
+		t.repair(c, w)
 	}
-	t.repair(c, w)
 }
 
-// usageOf is what a delegate that is an agent has used: it counts against the same limits.
-func usageOf(w *wish) model.Usage {
+// usageOf is what a delegate that is an agent has used, also of one that failed.
+func usageOf(result flow.Result) model.Usage {
+	var s *spent
+	if errors.As(result.Err, &s) {
+		return s.usage
+	}
 	var r Result
-	if w.result.Err != nil || json.Unmarshal(w.result.Value, &r) != nil {
+	if result.Err != nil || json.Unmarshal(result.Value, &r) != nil {
 		return model.Usage{}
 	}
 	return r.Usage

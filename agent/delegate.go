@@ -6,6 +6,7 @@ import (
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/flow"
+	"github.com/holdshort/holdshort/model"
 	"github.com/holdshort/holdshort/tool"
 )
 
@@ -29,18 +30,37 @@ var taskSchema = json.RawMessage(`{"type":"object","properties":{"task":{"type":
 
 // Delegate makes the agent one that another can hand work to. Handing over changes nothing: its own calls are judged one by one.
 func (a *Agent) Delegate() Delegate {
-	f := flow.New(FlowName(a.config.Name), 1, func(c *flow.Context, in Input) (Result, error) { return a.run(c, in, true) })
+	f := flow.New(FlowName(a.config.Name), 1, func(c *flow.Context, in Input) (Result, error) {
+		r, err := a.run(c, in, true)
+		if err != nil {
+			err = &spent{err, r.Usage}
+		}
+		return r, err
+	})
 	return Delegate{Name: a.config.Name, Description: a.config.Description, Schema: taskSchema, Flow: f, Effect: tool.Read, agent: a}
 }
+
+// spent is the error of an agent that worked for another, with what it used until then.
+type spent struct {
+	error
+	usage model.Usage
+}
+
+func (s *spent) Unwrap() error { return s.error }
 
 // gate is the delegate as policy, people and the ledger see it: a tool that gives back the arguments with which the work may begin.
 func (d Delegate) gate() tool.Tool {
 	return tool.Tool{Name: d.Name, Description: d.Description, Schema: d.Schema, Effect: d.Effect, Reversible: tool.Yes, Idempotent: true, Guarded: d.Guarded,
-		Call: func(_ context.Context, call tool.Call) (tool.Result, error) { return tool.Result{Value: call.Args}, nil }}
+		Call: func(_ context.Context, call tool.Call) (tool.Result, error) {
+			return tool.Result{Value: call.Args}, nil
+		}}
 }
 
 // work runs the delegate's flow on the arguments that passed the gate.
 func (d Delegate) work(c *flow.Context, args json.RawMessage) (json.RawMessage, error) {
+	if d.agent != nil { // its calls are its own: rules about it hold wherever it works
+		return flow.Sub[json.RawMessage](c, flow.ForAgent(d.agent.config.Name), d.Flow, args)
+	}
 	return flow.Sub[json.RawMessage](c, "work", d.Flow, args)
 }
 

@@ -23,7 +23,7 @@ func TestSubAgents(t *testing.T) {
 	session := k.Chat("carl", "chief")
 	run := k.As("carl").Say(session, "refund it")
 	req := k.Request(run)
-	if req.RunID != run || req.Actions[0].Tool != "refund" || req.Actions[0].CallID != "i1" || !strings.HasPrefix(req.OriginStepID, "then-1/1/work/calls-1") {
+	if req.RunID != run || req.Actions[0].Tool != "refund" || req.Actions[0].CallID != "i1" || !strings.HasPrefix(req.OriginStepID, "then-1/1/agent:payer/calls-1") {
 		t.Fatalf("%+v", req)
 	}
 	k.Restart()

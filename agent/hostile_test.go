@@ -47,7 +47,9 @@ func TestModelsThatWriteNonsense(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			m := &lines{said: []line{func(model.Request) (model.Response, error) { return model.Response{Calls: tt.calls, Stop: tt.stop}, nil }, says("sorry")}}
+			m := &lines{said: []line{func(model.Request) (model.Response, error) {
+				return model.Response{Calls: tt.calls, Stop: tt.stop}, nil
+			}, says("sorry")}}
 			read, pay, wipe := lookup(), refund(), holdshorttest.Counter("wipe")
 			c := agent.Config{Model: m, Tools: []tool.Tool{read.Tool(), pay.Tool()}}
 			k := holdshorttest.New(t, holdshorttest.Options{Agents: []*agent.Agent{build(t, c)}, Tools: []tool.Tool{wipe.Tool()}, Policy: editable})
@@ -180,7 +182,9 @@ func TestLimits(t *testing.T) {
 
 // Agents that cannot work are refused with a word about why.
 func TestNewRefuses(t *testing.T) {
-	ok := model.Func(func(context.Context, model.Request, func(string)) (model.Response, error) { return model.Response{}, nil })
+	ok := model.Func(func(context.Context, model.Request, func(string)) (model.Response, error) {
+		return model.Response{}, nil
+	})
 	read := lookup().Tool()
 	for name, c := range map[string]agent.Config{
 		"no name":            {Model: ok},

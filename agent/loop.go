@@ -29,6 +29,10 @@ type turn struct {
 type answer struct {
 	model.Response
 	Message holdshort.MessageID `json:"message_id,omitempty"` // under which its text was streamed
+	// What was made of it by the agent as it was then. A run that goes on under another configuration goes by this, not by its own reading.
+	Plan  []planned       `json:"plan,omitempty"`  // of its calls, one each
+	Data  json.RawMessage `json:"data,omitempty"`  // of a final answer that must fit a schema
+	Wrong string          `json:"wrong,omitempty"` // why a final answer is none
 }
 
 // run is the loop: the model answers, what it wants done is done as far as policy and people allow, and it sees what came of it, until it has
@@ -41,40 +45,38 @@ func (a *Agent) run(c *flow.Context, in Input, sub bool) (Result, error) {
 	if err := t.begin(in); err != nil {
 		return Result{}, err
 	}
+	t.clock()
 	for n := 1; ; n++ {
 		if err := t.mayGoOn(n); err != nil {
-			return Result{}, t.giveUp(n, err)
+			return Result{Usage: t.usage}, t.giveUp(n, err)
 		}
 		t.listen(n)
 		t.condense(n)
 		said, err := t.ask(n)
 		if err != nil {
-			return Result{}, t.giveUp(n, err)
+			return Result{Usage: t.usage}, t.giveUp(n, err)
 		}
 		if len(said.Calls) > 0 {
 			if strings.TrimSpace(said.Text) != "" { // whoever listens has heard it
 				t.speak(n, said)
 			}
 			if err := t.carryOut(n, said); err != nil {
-				return Result{}, err
+				return Result{Usage: t.usage}, err
 			}
 			continue
 		}
-		if strings.TrimSpace(said.Text) == "" {
-			t.messages = append(t.messages, model.Message{Role: model.User, Text: "Your answer was cut off before it said anything. Answer again, shorter."})
-			continue
+		if strings.TrimSpace(said.Text) != "" {
+			t.messages = append(t.messages, model.Message{Role: model.Assistant, Text: said.Text, Echo: said.Echo})
 		}
-		t.messages = append(t.messages, model.Message{Role: model.Assistant, Text: said.Text, Echo: said.Echo})
-		data, wrong := t.a.fits(said)
-		if wrong != "" {
-			t.messages = append(t.messages, model.Message{Role: model.User, Text: wrong})
+		if said.Wrong != "" {
+			t.messages = append(t.messages, model.Message{Role: model.User, Text: said.Wrong})
 			continue
 		}
 		t.speak(n, said)
 		if t.listen(n + 1) { // something was said meanwhile
 			continue
 		}
-		return Result{Text: said.Text, Data: data, Iterations: n, Usage: t.usage}, nil
+		return Result{Text: said.Text, Data: said.Data, Iterations: n, Usage: t.usage}, nil
 	}
 }
 
@@ -136,7 +138,11 @@ func (t *turn) ask(n int) (answer, error) {
 		if err := sane(r); err != nil {
 			return answer{}, err
 		}
-		return answer{Response: r, Message: stream.Message()}, nil
+		got := answer{Response: r, Message: stream.Message(), Plan: t.a.plan(r)}
+		if len(r.Calls) == 0 {
+			got.Data, got.Wrong = t.a.fits(r)
+		}
+		return got, nil
 	})
 	if err == nil {
 		t.usage = t.usage.Add(said.Usage)
@@ -154,7 +160,7 @@ const maxAnswer = 1 << 20
 
 // sane refuses answers that nobody could use: they would be kept for ever.
 func sane(r model.Response) error {
-	size := len(r.Text) + len(r.Echo)
+	size := len(r.Text) + len(r.Echo) + 64*len(r.Calls) // one that says nothing takes room too
 	for _, c := range r.Calls {
 		size += len(c.Args) + len(c.Malformed) + len(c.ID) + len(c.Tool)
 	}
@@ -171,7 +177,10 @@ func sane(r model.Response) error {
 }
 
 // fits reads the final answer where a schema says what it must be; wrong tells the model what to mend.
-func (a *Agent) fits(said answer) (data json.RawMessage, wrong string) {
+func (a *Agent) fits(said model.Response) (data json.RawMessage, wrong string) {
+	if strings.TrimSpace(said.Text) == "" {
+		return nil, "Your answer was cut off before it said anything. Answer again, shorter."
+	}
 	if a.schema == nil {
 		return nil, ""
 	}

@@ -17,9 +17,12 @@ func (t *turn) outcome(w *wish) model.Message {
 	switch {
 	case w.refused != "":
 		m.Failed, m.Text = true, "Not run: "+w.refused+"."
+	case w.result.Err != nil && w.begun:
+		m.Failed, m.Untrusted = true, true
+		m.Text = "It did not finish: " + clip(reasonOf(w.result.Err), 2000) + ". What it had done by then is done: do not say that nothing was, and look before you ask for the same again."
 	case w.result.Err != nil:
-		m.Failed, m.Text = true, refusal(w.result.Err)
-	case w.Tool == AskUser:
+		m.Failed, m.Text, m.Untrusted = true, refusal(w.result.Err), outside(w.result.Err)
+	case w.as == asQuestion:
 		m.Text = "The user answered: " + clip(w.text, t.a.config.Limits.Result)
 	case w.result.By != "":
 		m.Text = "Not run: " + w.result.By + " answered in the tool's place: " + clip(plain(w.result.Value), t.a.config.Limits.Result)
@@ -35,7 +38,7 @@ func (t *turn) outcome(w *wish) model.Message {
 
 // given is what a tool or a delegate returned.
 func (t *turn) given(w *wish) string {
-	if _, ok := t.a.delegates[w.Tool]; ok {
+	if w.as == asWork {
 		var r Result
 		if json.Unmarshal(w.result.Value, &r) == nil && r.Text != "" {
 			return r.Text
@@ -67,14 +70,23 @@ func changes(w *wish) string {
 	return ""
 }
 
+func reasonOf(err error) string {
+	var failed *flow.StepError
+	if errors.As(err, &failed) {
+		return failed.Failure.Message
+	}
+	return err.Error()
+}
+
+// outside reports whether the text of an error may be the other side's: it is data as much as a result.
+func outside(err error) bool {
+	code := holdshort.CodeOf(err)
+	return code == holdshort.ToolFailed || code == holdshort.OutcomeUnknown
+}
+
 // refusal tells a model why there is no result, and what not to make of it.
 func refusal(err error) string {
-	var failed *flow.StepError
-	why := err.Error()
-	if errors.As(err, &failed) {
-		why = failed.Failure.Message
-	}
-	why = strings.TrimPrefix(clip(why, 2000), "not run: ")
+	why := strings.TrimPrefix(clip(reasonOf(err), 2000), "not run: ")
 	switch holdshort.CodeOf(err) {
 	case holdshort.Denied:
 		return "Not run: " + why + ". There is no result: do not make one up and do not ask for the same call again. Tell the user that it was not done, and what else could be."
@@ -86,6 +98,8 @@ func refusal(err error) string {
 		return "Nobody knows what came of it: " + why + ". Do not ask for it again, and say neither that it was done nor that it was not."
 	case holdshort.LimitReached:
 		return "Not run: " + why + ". There is no result: do not make one up."
+	case holdshort.TooLarge: // its arguments, or what it gave
+		return "There is no result: " + why + ". Do not make one up."
 	case holdshort.DoesNotFit, holdshort.Invalid, holdshort.NotCanonical:
 		return "Not run, its arguments do not fit: " + why + "."
 	}
@@ -116,7 +130,7 @@ func (t *turn) noteResults(n int, wishes []*wish) {
 			return string(holdshort.Invalid)
 		case w.result.Err != nil:
 			return string(holdshort.CodeOf(w.result.Err))
-		case w.result.By != "" || w.Tool == AskUser:
+		case w.result.By != "" || w.as == asQuestion:
 			return "answered"
 		}
 		return "done"

@@ -76,7 +76,7 @@ func (t *turn) mend(c *flow.Context, k int, w *wish, fault tool.Fault, args json
 		place := fmt.Sprintf("%d.%d", k, q)
 		said, err := flow.Mend(c, "mend-"+place, flow.Question{Text: clip(text, 4000), Expires: t.a.config.InputTimeout, TakeCancel: true, Source: "agent", Language: language,
 			ReturnTo: holdshort.ReturnTo{Node: "tool_call", Mode: "execute"},
-			Context: mending{Tool: w.Tool, CallID: w.ID, ErrorType: fault.Class, Field: fault.Field, CurrentValue: fault.Value, ValidValues: fault.Allowed, Attempt: k, Most: t.a.config.Repair.Attempts}})
+			Context:  mending{Tool: w.Tool, CallID: w.ID, ErrorType: fault.Class, Field: fault.Field, CurrentValue: fault.Value, ValidValues: fault.Allowed, Attempt: k, Most: t.a.config.Repair.Attempts}})
 		if err != nil {
 			return nil, ""
 		}

@@ -70,7 +70,7 @@ func StateOf(run holdshort.Run, journal []holdshort.JournalEntry, open []holdsho
 		if old, ok := entries[e.Key]; !ok || old.Attempt <= e.Attempt {
 			entries[e.Key] = e
 		}
-		if sub, _, ok := strings.Cut(e.Key, "/work/"); ok && !slices.Contains(r.SubAgents, sub) {
+		if sub := flow.AgentOf(e.Key); sub != "" && !slices.Contains(r.SubAgents, sub) {
 			r.SubAgents = append(r.SubAgents, sub)
 		}
 	}

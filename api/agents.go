@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/agent"
 	"github.com/holdshort/holdshort/engine"
 	"github.com/holdshort/holdshort/policy"
 )
@@ -36,9 +37,23 @@ func (c *call) listAgents(none) (Page[Agent], error) {
 	}), nil
 }
 
+// agentOf gives the agent of a run or session: that of the flow, if it is an agent's. Rules judge calls by the agent, so nobody gets another's
+// name, or none, by naming the flow.
+func (s *Server) agentOf(name, flow string) (string, error) {
+	own, ofAgent := strings.CutPrefix(flow, agent.FlowName(""))
+	listed := slices.ContainsFunc(s.options.Agents, func(a Agent) bool { return a.Name == name })
+	switch {
+	case ofAgent && name == "":
+		return own, nil
+	case ofAgent && name != own, !ofAgent && flow != "" && listed:
+		return "", bad("agent", "the flow is not that of this agent", "name the agent or the flow, not both")
+	}
+	return name, nil
+}
+
 // blocks reports whether callers of an agent wait through pauses.
-func (s *Server) blocks(agent string) bool {
-	return agent != "" && slices.ContainsFunc(s.options.Agents, func(a Agent) bool { return a.Name == agent && a.Mode == blockingMode })
+func (s *Server) blocks(name string) bool {
+	return name != "" && slices.ContainsFunc(s.options.Agents, func(a Agent) bool { return a.Name == name && a.Mode == blockingMode })
 }
 
 // manner is how a call waits for a run: how long, and for what.

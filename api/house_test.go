@@ -6,16 +6,19 @@ import (
 	"log/slog"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/agent"
 	"github.com/holdshort/holdshort/api"
 	"github.com/holdshort/holdshort/engine"
 	"github.com/holdshort/holdshort/flow"
 	"github.com/holdshort/holdshort/identity"
+	"github.com/holdshort/holdshort/model/script"
 	"github.com/holdshort/holdshort/policy"
 	"github.com/holdshort/holdshort/store/sqlite"
 	"github.com/holdshort/holdshort/tool"
@@ -132,7 +135,14 @@ func openHouse(t *testing.T, path string, change ...func(*houseOptions)) *door {
 		{Name: "bank.send", Effect: tool.Write, Schema: json.RawMessage(`{"type":"object"}`), Call: call},
 	}
 	flows := []flow.Flow{refundFlow, confirmFlow, chatFlow, askFlow, pairFlow, bankFlow}
-	if d.engine, err = engine.New(s, engine.Config{Flows: flows, Tools: tools, Policy: houseRules, Grace: 5 * time.Second, Logger: log}); err != nil {
+	agents := map[string]string{}
+	for name, mode := range map[string]string{"refunds": "async", "patient": "blocking"} {
+		a := houseAgent(t, name, tools[0])
+		flows, agents[name] = append(flows, a.Flow()), a.Flow().Name
+		o.api.Agents = append(o.api.Agents, api.Agent{Name: name, Description: a.Description(), Mode: mode, Tools: []string{tools[0].Name}})
+	}
+	slices.SortFunc(o.api.Agents, func(a, b api.Agent) int { return strings.Compare(a.Name, b.Name) })
+	if d.engine, err = engine.New(s, engine.Config{Flows: flows, Tools: tools, Agents: agents, Policy: houseRules, Grace: 5 * time.Second, Logger: log}); err != nil {
 		t.Fatal(err)
 	}
 	if d.people, err = identity.New(d.engine, o.people); err != nil {
@@ -161,6 +171,25 @@ func openHouse(t *testing.T, path string, change ...func(*houseOptions)) *door {
 	}
 	t.Cleanup(func() { d.stop() })
 	return d
+}
+
+// houseAgent is a refund desk on a script.
+func houseAgent(t *testing.T, name string, refunds tool.Tool) *agent.Agent {
+	t.Helper()
+	m, err := script.New([]script.Rule{
+		{When: script.When{User: `refund order (\S+) for (\d+) twice`}, Call: []script.CallSpec{{Tool: refunds.Name, Args: map[string]any{"order": "$1", "amount": "$2"}}, {Tool: refunds.Name, Args: map[string]any{"order": "$1b", "amount": "$2"}}}},
+		{When: script.When{User: `refund order (\S+) for (\d+)`}, Say: "I ask somebody.", Call: []script.CallSpec{{Tool: refunds.Name, Args: map[string]any{"order": "$1", "amount": "$2"}}}},
+		{When: script.When{Tool: refunds.Name}, Say: "Done: {result}"},
+		{Say: "I refund orders."},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := agent.New(agent.Config{Name: name, Description: "Pays money back.", Model: m, Tools: []tool.Tool{refunds}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
 }
 
 // starts begins a flow for ben and gives the one request that it asks.

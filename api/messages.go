@@ -197,12 +197,16 @@ func (c *call) awaited(got engine.Received, run holdshort.Run) (*Request, error)
 	return nil, nil
 }
 
+// toUsers are the types of messages that a run sends.
+var toUsers = []string{holdshort.TypeText, holdshort.TypeQuestion, holdshort.TypeNotice}
+
 // replies are what was sent back to a message: by the kernel itself, and by the run that took it.
 func (c *call) replies(got engine.Received, to holdshort.Message) ([]holdshort.Message, error) {
 	list := []holdshort.Message{}
 	page, err := c.engine.History(c.ctx, c.who.Tenant, engine.HistoryQuery{Session: got.Session, Window: max(time.Since(to.CreatedAt), 0) + time.Minute, Limit: mostItems})
 	for _, m := range page.Items {
-		if m.Seq > to.Seq && (slices.Contains(got.Replies, m.ID) || m.Role == holdshort.RoleAssistant && got.Run != "" && m.RunID == got.Run) {
+		ofRun := m.Role == holdshort.RoleAssistant && got.Run != "" && m.RunID == got.Run && slices.Contains(toUsers, m.Type) // what it notes for itself is no reply
+		if m.Seq > to.Seq && (slices.Contains(got.Replies, m.ID) || ofRun) {
 			list = append(list, m)
 		}
 	}

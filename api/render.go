@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/holdshort/holdshort"
@@ -117,7 +118,7 @@ type Run struct {
 	Hitl         *Hitl                 `json:"hitl,omitempty"`    // the same pause in its flat form
 }
 
-// Hitl is the flat form of a pause, for callers who know nothing else.
+// Hitl is the flat form of a pause, for callers who know nothing else. Its URLs take a POST: opening them decides nothing.
 type Hitl struct {
 	TaskID       holdshort.RunID     `json:"task_id"`
 	SessionID    holdshort.SessionID `json:"session_id"`
@@ -133,5 +134,7 @@ func (s *Server) hitl(req Request) *Hitl {
 	if calls == nil {
 		calls = []holdshort.Action{}
 	}
-	return &Hitl{TaskID: req.RunID, SessionID: req.SessionID, RequestID: req.ID, Message: req.Question, ApprovalURL: req.URLs.Approve, RejectionURL: req.URLs.Reject, ToolCalls: calls}
+	url := s.options.PublicURL + "/tealagents/v1alpha1/resume/" + string(req.ID) + "?action="
+	return &Hitl{TaskID: req.RunID, SessionID: req.SessionID, RequestID: req.ID, Message: cmp.Or(req.Question, "Human intervention required."), ApprovalURL: url + string(holdshort.Approve),
+		RejectionURL: url + string(holdshort.Reject), ToolCalls: calls}
 }

@@ -45,6 +45,10 @@ func (c *call) startRun(in struct {
 	if b.Flow == "" && b.Agent == "" {
 		return nil, bad("flow", "it says what to run", "name an agent or a flow that this server has")
 	}
+	var err error
+	if b.Agent, err = c.agentOf(b.Agent, b.Flow); err != nil {
+		return nil, err
+	}
 	how, err := c.manner(b.Agent, in.Wait)
 	if err != nil {
 		return nil, err

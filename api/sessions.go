@@ -46,6 +46,10 @@ func (c *call) openSession(in struct {
 			return Session{}, err
 		}
 	}
+	var err error
+	if b.Agent, err = c.agentOf(b.Agent, b.Flow); err != nil {
+		return Session{}, err
+	}
 	if ok, _ := policy.Can(policy.Start, c.who.Actor, policy.Resource{Owner: b.User}); !ok {
 		c.engine.Denied(c.ctx, c.who.Tenant, c.who.Actor, string(policy.Start))
 		return Session{}, &holdshort.Error{Code: holdshort.Forbidden, Field: "user", Message: "these credentials do not speak for that user", Hint: "leave user out, or use a key with scope act_as_user and the header Holdshort-User"}

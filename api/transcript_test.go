@@ -47,7 +47,7 @@ func readTranscript(text string) *transcript {
 	return tr
 }
 
-var varying = regexp.MustCompile(`(ses|run|req|msg|key|whk|dlv|dec|inb|whsec|hs)_[0-9A-Za-z+/=_-]{16,}|key:key_[0-9a-z]{20,}|\d{4}-\d\d-\d\dT[0-9:.]+Z|\b(k[0-9a-f]{8}:)?[0-9a-f]{64}\b|"claim_token": "[^"]+"|"code": "[A-Z][0-9]"`)
+var varying = regexp.MustCompile(`(ses|run|req|msg|key|whk|dlv|dec|inb|whsec|hs|call)_[0-9A-Za-z+/=_-]{16,}|key:key_[0-9a-z]{20,}|\d{4}-\d\d-\d\dT[0-9:.]+Z|\b(k[0-9a-f]{8}:)?[0-9a-f]{64}\b|"claim_token": "[^"]+"|"code": "[A-Z][0-9]"`)
 
 // same replaces what differs from run to run.
 func (tr *transcript) same(text string) string {

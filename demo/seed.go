@@ -27,6 +27,9 @@ func Colleague() holdshort.Actor {
 	return holdshort.Actor{ID: "ben@example.org", Kind: holdshort.Person, Name: "Ben", Roles: []string{policy.Reviewer, "finance"}, Assurance: holdshort.AssuranceLogin}
 }
 
+// Customer is somebody who bought something.
+const Customer = "cora.lind@example.org"
+
 // outside is an agent that lives elsewhere and asks through the gate.
 func outside(key holdshort.Key) holdshort.Actor { return key.Actor() }
 
@@ -51,9 +54,9 @@ func Seed(ctx context.Context, e *engine.Engine, clock *Clock) error {
 		{5*time.Hour + 10*time.Minute, raise(ctx, e, key, question)},
 		{3 * time.Hour, start(ctx, e, "cancellation", Case{Order: "80", Problem: "ordered twice"})},
 		{95 * time.Minute, start(ctx, e, "return-label", Case{Order: "79"})},
-		{70 * time.Minute, talk(ctx, e, Visitor().ID, "Please wrap order 80, it is a birthday present.")},
+		{70 * time.Minute, talk(ctx, e, Visitor().ID, "Please wrap order 82, it is a birthday present.")},
 		{41 * time.Minute, start(ctx, e, "namesakes", Case{Problem: "stopped working after a week"})},
-		{25 * time.Minute, talk(ctx, e, "cora.lind@example.org", "My bike came with a cracked frame. Please refund order 79, all of the 890 EUR.")},
+		{25 * time.Minute, talk(ctx, e, Customer, "My bike came with a cracked frame. Please refund order 79, all of the 890 EUR.")},
 		{12 * time.Minute, raise(ctx, e, key, letter)},
 		{2 * time.Minute, start(ctx, e, "complaint", Case{Order: "77", Problem: "arrived with a cracked tank"})},
 	}

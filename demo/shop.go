@@ -51,7 +51,7 @@ var orders = []Order{
 	{"79", "Cora Lind", "cora.lind@example.org", "folding bike", 890, "in transit"},
 	{"80", "Dag Holm", "dag.holm@example.org", "two rain jackets", 178, "packed"},
 	{"81", "Ben Ortega", "b.ortega@example.net", "headphones", 129, "delivered"},
-	{"82", "Elif Kaya", "elif.kaya@example.org", "teapot", 34, "delivered"},
+	{"82", "Elif Kaya", "elif.kaya@example.org", "teapot", 34, "packed"},
 }
 
 // OpenShop opens the shop in a folder, or makes it.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/holdshort/holdshort"
@@ -13,12 +14,18 @@ import (
 
 // Machine runs the desk and can be made to die: really, without a warning.
 type Machine interface {
-	// Start begins or begins again and gives a client of it.
-	Start(ctx context.Context) (*client.Client, error)
+	// Start begins or begins again and gives clients of it: one for each of the story's people.
+	Start(ctx context.Context) (*Cast, error)
 	// Kill ends it at once; nothing of it has time to do anything.
 	Kill() error
 	// Effects are what the shop has done so far.
 	Effects() ([]Effect, error)
+}
+
+// Cast are those who act in the story.
+type Cast struct {
+	Customer *client.Client // the shop's web site, speaking for Cora
+	Ana, Ben *client.Client // of finance
 }
 
 // Story is told line by line.
@@ -41,82 +48,85 @@ func (s *Story) say(ctx context.Context, format string, a ...any) error {
 	}
 }
 
-// Tell tells it: an agent asks, the machine dies, somebody decides, the machine dies again in the middle of the payment, and the money was
-// paid back once. It gives a client of the machine that is left running.
-func (s *Story) Tell(ctx context.Context) (*client.Client, error) {
-	c, err := s.Machine.Start(ctx)
+// Tell tells it: an agent asks, one of two approves, the machine dies, the other approves, the machine dies again in the middle of the
+// payment, and the money was paid back once.
+func (s *Story) Tell(ctx context.Context) error {
+	cast, err := s.Machine.Start(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	req, run, err := s.ask(ctx, c)
+	req, run, err := s.ask(ctx, cast)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if c, err = s.die(ctx, "The machine dies: kill -9, while the question is open."); err != nil {
-		return nil, err
+	if _, err := cast.Ana.Decide(ctx, req.ID, client.Choice{Action: holdshort.Approve, Message: "the frame was cracked indeed", Fingerprint: req.Fingerprint}); err != nil {
+		return err
 	}
-	same, err := c.Request(ctx, req.ID)
+	if err := s.say(ctx, "Ana approves. That is one of two."); err != nil {
+		return err
+	}
+	if cast, err = s.die(ctx, "The machine dies: kill -9, while the question is open."); err != nil {
+		return err
+	}
+	same, err := cast.Ben.Request(ctx, req.ID)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if same.Status != holdshort.RequestOpen || same.Fingerprint != req.Fingerprint || same.Question != req.Question {
-		return nil, fmt.Errorf("the question is not the one that was asked: %s %s", same.Status, same.Fingerprint)
+	if same.Status != holdshort.RequestOpen || same.Fingerprint != req.Fingerprint || same.Question != req.Question || len(same.Votes) != 1 {
+		return fmt.Errorf("the question is not the one that was asked: %s %s, %d votes", same.Status, same.Fingerprint, len(same.Votes))
 	}
-	if err := s.say(ctx, "It comes back. The question is still open: same id, same fingerprint %s….", same.Fingerprint[:12]); err != nil {
-		return nil, err
+	if err := s.say(ctx, "It comes back. The question is still open: same id, same fingerprint %s…, and Ana's vote stands.", same.Fingerprint[:12]); err != nil {
+		return err
 	}
-	if _, err := c.Decide(ctx, req.ID, client.Choice{Action: holdshort.Approve, Message: "the tank was cracked indeed", Fingerprint: same.Fingerprint}); err != nil {
-		return nil, err
+	if _, err := cast.Ben.Decide(ctx, req.ID, client.Choice{Action: holdshort.Approve, Fingerprint: same.Fingerprint}); err != nil {
+		return err
 	}
-	if err := s.say(ctx, "Ana approves. Her decision is signed and bound to exactly these arguments. The refund begins…"); err != nil {
-		return nil, err
+	if err := s.say(ctx, "Ben approves too. Both decisions are signed and bound to exactly these arguments. The refund begins…"); err != nil {
+		return err
 	}
-	if err := s.underWay(ctx, c, run); err != nil {
-		return nil, err
+	if err := s.underWay(ctx, cast.Ana, run); err != nil {
+		return err
 	}
-	if c, err = s.die(ctx, "…and the machine dies again, in the middle of the payment."); err != nil {
-		return nil, err
+	if cast, err = s.die(ctx, "…and the machine dies again, in the middle of the payment."); err != nil {
+		return err
 	}
 	if err := s.say(ctx, "It comes back. Nobody knows whether the money went out, so nobody repeats the call before its deadline has passed…"); err != nil {
-		return nil, err
+		return err
 	}
-	ended, err := c.AwaitEnd(ctx, run)
+	ended, err := cast.Ana.AwaitEnd(ctx, run)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return c, s.count(ctx, c, ended, req)
+	return s.count(ctx, cast, ended, req)
 }
 
-func (s *Story) ask(ctx context.Context, c *client.Client) (client.Request, holdshort.RunID, error) {
-	input, err := json.Marshal(Case{Order: "79", Problem: "the frame is cracked"})
+func (s *Story) ask(ctx context.Context, cast *Cast) (req client.Request, run holdshort.RunID, err error) {
+	if err := s.say(ctx, "Cora writes to the shop: “The frame of my bike is cracked. Please refund order 79.” An agent takes the case and looks the order up: reading is free."); err != nil {
+		return req, "", err
+	}
+	session, err := cast.Customer.OpenSession(ctx, client.OpenSession{Agent: Agent, User: Customer})
 	if err != nil {
-		return client.Request{}, "", err
+		return req, "", err
 	}
-	if err := s.say(ctx, "Cora writes: her folding bike arrived broken. An agent takes the case and looks order 79 up: reading is free."); err != nil {
-		return client.Request{}, "", err
-	}
-	run, err := c.Start(ctx, client.Start{Flow: "complaint", Input: input})
-	if err == nil {
-		run, err = c.AwaitRun(ctx, run.ID)
-	}
+	taken, err := cast.Customer.Send(ctx, session.ID, client.Send{Text: "The frame of my bike is cracked. Please refund order 79.", Wait: time.Minute})
 	if err != nil {
-		return client.Request{}, "", err
+		return req, "", err
 	}
-	if len(run.OpenRequests) != 1 {
-		return client.Request{}, "", fmt.Errorf("the agent asks nobody: %s", run.Status)
+	if taken.Run == nil || len(taken.Run.OpenRequests) != 1 {
+		return req, "", fmt.Errorf("the agent asks nobody: %s", taken.Outcome)
 	}
-	req, err := c.Request(ctx, run.OpenRequests[0])
-	if err != nil {
-		return client.Request{}, "", err
+	run = taken.Run.ID
+	if req, err = cast.Ana.Request(ctx, taken.Run.OpenRequests[0]); err != nil {
+		return req, run, err
 	}
-	if err := s.say(ctx, "It wants to pay 890 EUR back. The rule %q asks somebody of finance: %s", req.Rule, req.Question); err != nil {
-		return req, run.ID, err
+	if err := s.say(ctx, "It wants to pay 890 EUR back. The rule %q asks %d of finance: %s", req.Rule, req.Audience.Needed(), req.Question); err != nil {
+		return req, run, err
 	}
-	return req, run.ID, s.say(ctx, "The agent waits. No process holds that wait: it is a row in a database (%s).", req.ID)
+	return req, run, s.say(ctx, "The agent holds short. No process holds that wait: it is a row in a database (%s).", req.ID)
 }
 
 // die kills the machine and starts it again.
-func (s *Story) die(ctx context.Context, line string) (*client.Client, error) {
+func (s *Story) die(ctx context.Context, line string) (*Cast, error) {
 	if err := s.Machine.Kill(); err != nil {
 		return nil, err
 	}
@@ -147,8 +157,8 @@ func (s *Story) underWay(ctx context.Context, c *client.Client, run holdshort.Ru
 }
 
 // count compares what is known with what happened.
-func (s *Story) count(ctx context.Context, c *client.Client, run client.Run, req client.Request) error {
-	ops, err := c.Operations(ctx, run.ID)
+func (s *Story) count(ctx context.Context, cast *Cast, run client.Run, req client.Request) error {
+	ops, err := cast.Ana.Operations(ctx, run.ID)
 	if err != nil {
 		return err
 	}
@@ -176,11 +186,28 @@ func (s *Story) count(ctx context.Context, c *client.Client, run client.Run, req
 	if err := s.say(ctx, "The shop's own books: order 79 was refunded once."); err != nil {
 		return err
 	}
-	_, err = c.Decide(ctx, req.ID, client.Choice{Action: holdshort.Reject})
+	said, err := cast.Customer.Messages(ctx, run.SessionID, client.FindMessages{})
+	if err != nil {
+		return err
+	}
+	if err := s.say(ctx, "Cora reads: “%s”", lastAnswer(said.Items)); err != nil {
+		return err
+	}
+	_, err = cast.Ben.Decide(ctx, req.ID, client.Choice{Action: holdshort.Reject})
 	if holdshort.CodeOf(err) != holdshort.Closed {
 		return fmt.Errorf("a second decision was not refused: %w", err)
 	}
 	return s.say(ctx, "Somebody rejects it a minute too late and hears: %s.", heard(err))
+}
+
+// lastAnswer is what the agent said last.
+func lastAnswer(list []holdshort.Message) string {
+	for _, m := range slices.Backward(list) {
+		if m.Role == holdshort.RoleAssistant && m.Type == holdshort.TypeText && len(m.Parts) > 0 {
+			return m.Parts[0].Text
+		}
+	}
+	return ""
 }
 
 // heard is what people hear of an error.

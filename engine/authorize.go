@@ -53,7 +53,8 @@ func (s *slice) refused(ctx context.Context, c *call, r *refusal) error {
 // authorize checks, at the moment of execution, that what runs is what was approved, and uses the approval up. It gives the arguments that
 // run: byte for byte those that the decision's signature covers.
 func (c *change) authorize(run *holdshort.Run, call *call, op *holdshort.Operation) (json.RawMessage, *refusal) {
-	now := policy.Judge(c.e.hookContext(), c.e.config.Policy, c.e.judged(c.Tenant(), run, call.Tool, call.Args, c.now))
+	call.defined = call.tool.Defined()
+	now := policy.Judge(c.e.hookContext(), c.e.config.Policy, c.e.judged(c.Tenant(), run, call.Key, call.Tool, call.Args, c.now))
 	if call.decided == nil { // nobody had to approve it when it was asked for
 		switch now.Decision {
 		case policy.Allow:
@@ -73,7 +74,7 @@ func (c *change) authorize(run *holdshort.Run, call *call, op *holdshort.Operati
 		args = decided.Args
 	}
 	if string(args) != string(call.Args) {
-		now = policy.Judge(c.e.hookContext(), c.e.config.Policy, c.e.judged(c.Tenant(), run, call.Tool, args, c.now))
+		now = policy.Judge(c.e.hookContext(), c.e.config.Policy, c.e.judged(c.Tenant(), run, call.Key, call.Tool, args, c.now))
 	}
 	if holdshort.ArgsHash(args) != decided.ArgsHash {
 		return nil, forged("the arguments are not those of the decision")
@@ -244,7 +245,7 @@ func (s *slice) limits(c *call) (limits []limit, rows []store.Row) {
 		args = c.ran
 	}
 	if c.decided != nil && c.decided.Action == holdshort.Edit { // those of what will run
-		v = policy.Judge(s.e.hookContext(), s.e.config.Policy, s.e.judged(s.tenant, &run, c.Tool, c.decided.Args, now))
+		v = policy.Judge(s.e.hookContext(), s.e.config.Policy, s.e.judged(s.tenant, &run, c.Key, c.Tool, c.decided.Args, now))
 		args = c.decided.Args
 	}
 	for _, l := range v.Limits {

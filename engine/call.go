@@ -19,6 +19,7 @@ type call struct {
 	step     string // of the batch: where its request is
 	tool     tool.Tool
 	known    bool
+	defined  string // the tool's definition, as it was judged
 	verdict  policy.Verdict
 	prior    *holdshort.Operation // what the ledger has of it
 	ran      json.RawMessage      // what its last attempt ran with, where a person had edited that

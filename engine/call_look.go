@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -169,11 +170,12 @@ func (s *slice) judge(calls []*call) {
 	now, run := s.Now(), s.snapshot()
 	for _, c := range calls {
 		if c.entry == nil {
+			c.defined = c.tool.Defined()
 			args := c.Args
 			if len(c.ran) > 0 {
 				args = c.ran // that is what would be tried again
 			}
-			c.verdict = policy.Judge(s.e.hookContext(), s.e.config.Policy, s.e.judged(s.tenant, &run, c.Tool, args, now))
+			c.verdict = policy.Judge(s.e.hookContext(), s.e.config.Policy, s.e.judged(s.tenant, &run, c.Key, c.Tool, args, now))
 		}
 	}
 }
@@ -210,8 +212,8 @@ func changed(t tool.Tool) (is bool) {
 	return t.Changed()
 }
 
-// judged is what a policy is asked about a call.
-func (e *Engine) judged(tenant holdshort.TenantID, run *holdshort.Run, name string, args json.RawMessage, now time.Time) policy.Call {
+// judged is what a policy is asked about a call at a step of a run.
+func (e *Engine) judged(tenant holdshort.TenantID, run *holdshort.Run, step, name string, args json.RawMessage, now time.Time) policy.Call {
 	t, known := e.tools[name]
 	c := policy.Call{Tenant: tenant, Tool: name, Args: args, Known: known, Effect: string(t.Effect), Reversible: string(t.Reversible), Idempotent: t.Idempotent, Now: now}
 	c.Cost, c.Guarded, c.Changed = costOf(t, args), t.Guarded, changed(t)
@@ -219,7 +221,7 @@ func (e *Engine) judged(tenant holdshort.TenantID, run *holdshort.Run, name stri
 		c.Hinted, c.Trusted, c.ReadOnly, c.Destroys = true, h.Trusted, h.ReadOnly, h.Destructive
 	}
 	if run != nil {
-		c.Agent, c.Flow, c.User, c.Session, c.Run = run.Agent, run.Flow, run.User, run.SessionID, run.ID
+		c.Agent, c.Flow, c.User, c.Session, c.Run = cmp.Or(flow.AgentOf(step), run.Agent), run.Flow, run.User, run.SessionID, run.ID
 	}
 	return c
 }

@@ -178,7 +178,7 @@ func (c *change) judgeEdit(req holdshort.Request, run *holdshort.Run, tool strin
 	if run == nil {
 		return c.judgeGate(req, tool, args)
 	}
-	return policy.Judge(c.e.hookContext(), c.e.config.Policy, c.e.judged(c.Tenant(), run, tool, args, c.now))
+	return policy.Judge(c.e.hookContext(), c.e.config.Policy, c.e.judged(c.Tenant(), run, req.OriginStepID, tool, args, c.now))
 }
 
 func stricter(a, b holdshort.Audience) holdshort.Audience {

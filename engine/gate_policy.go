@@ -17,7 +17,7 @@ func (c *change) judgeGate(req holdshort.Request, tool string, args json.RawMess
 }
 
 func (e *Engine) judgeGate(tenant holdshort.TenantID, req holdshort.Request, tool string, args json.RawMessage, now time.Time) policy.Verdict {
-	call := e.judged(tenant, nil, tool, args, now)
+	call := e.judged(tenant, nil, "", tool, args, now)
 	call.User, call.Session = req.Requester.User, req.SessionID
 	if !call.Known {
 		call.Known, call.Effect, call.Reversible = true, "write", "no"

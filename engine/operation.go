@@ -19,6 +19,7 @@ import (
 type attempt struct {
 	op    holdshort.Operation
 	args  json.RawMessage
+	tool  string    // the definition that it was judged by
 	rerun bool      // of the attempt before nobody knows what became: an error of this one proves nothing about it
 	since time.Time // by this process's clock, before the started row was written: its deadline is counted from here, or later
 }
@@ -64,7 +65,7 @@ func (s *slice) readOnly(ctx context.Context, c *call) error {
 	var result tool.Result
 	var fault error
 	for n := 0; n <= c.tool.Retries; n++ {
-		a := attempt{op: holdshort.Operation{ID: s.operationID(c.Key), Attempt: n + 1, Deadline: s.Now().Add(c.tool.Timeout)}, args: c.Args, since: time.Now()}
+		a := attempt{op: holdshort.Operation{ID: s.operationID(c.Key), Attempt: n + 1, Deadline: s.Now().Add(c.tool.Timeout)}, args: c.Args, tool: c.defined, since: time.Now()}
 		if result, fault = s.e.invoke(ctx, c.tool, a, s.tenant, s.id); fault == nil {
 			break
 		}
@@ -125,7 +126,7 @@ func (s *slice) begin(ctx context.Context, c *call, again holdshort.OperationInp
 		}
 		op.Nonce, op.StartedAt, op.Deadline = holdshort.NewSalt(), ch.now, ch.now.Add(c.tool.Timeout)
 		op.ArgsHash = s.e.keyring.TenantHash(s.tenant, "args", a.args)
-		a.op = op
+		a.op, a.tool = op, c.defined
 		run.Lease.Until = latest(run.Lease.Until, op.Deadline.Add(s.e.config.Lease))
 		if op.Attempt == 1 { // so that whoever settles it later knows what the flow asked for
 			entry := holdshort.JournalEntry{RunID: run.ID, Key: startedKey(c.Key), Attempt: run.Attempt, Kind: kindStarted, Hash: c.Hash, Started: ch.now, Ended: ch.now}
@@ -219,7 +220,7 @@ func (e *Engine) invoke(within context.Context, t tool.Tool, a attempt, tenant h
 			}()
 			ctx, done := e.config.Observer.Call(ctx, run, t.Name, a.op.ID)
 			defer func() { done(got.err) }()
-			got.result, got.err = t.Call(ctx, tool.Call{Tenant: tenant, RunID: run, OperationID: a.op.ID, Attempt: a.op.Attempt, Args: a.args, Deadline: a.op.Deadline})
+			got.result, got.err = t.Call(ctx, tool.Call{Tenant: tenant, RunID: run, OperationID: a.op.ID, Attempt: a.op.Attempt, Args: a.args, Deadline: a.op.Deadline, Definition: a.tool})
 		}()
 		answers <- got
 		if late.arrive() && a.op.Nonce != "" {

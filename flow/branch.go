@@ -78,6 +78,23 @@ func fork[T any](c *Context, name string, branches []Branch[T]) ([]T, error) {
 	return results, errors.Join(joined...)
 }
 
+const agentMark = "agent:"
+
+// ForAgent is the name of a Sub that is the work of an agent: what it calls is judged as that agent's.
+func ForAgent(name string) string { return agentMark + name }
+
+// AgentOf gives the agent that a step is of where one works for another, the innermost one; empty: the run's own.
+func AgentOf(key string) string {
+	segments := strings.Split(key, "/")
+	for _, s := range slices.Backward(segments[:len(segments)-1]) {
+		if name, ok := strings.CutPrefix(s, agentMark); ok {
+			name, _, _ = strings.Cut(name, "#")
+			return name
+		}
+	}
+	return ""
+}
+
 // Sub runs another flow as a part of this run, under its own path of the journal.
 func Sub[Out any](c *Context, name string, sub Flow, input any) (out Out, err error) {
 	key := c.enter("flow", name)

@@ -114,6 +114,14 @@ func Emit(c *Context, name string, body any) error {
 	return nil
 }
 
+// Lacks holds the run because this node cannot do what the run is about to: it goes on when a node that has the tool takes it up. It does not
+// return.
+func Lacks(c *Context, tool string) {
+	c.begin("Lacks")
+	c.obey(Hold(holdshort.ToolUnknown, &holdshort.Error{Code: holdshort.ToolUnknown, Op: "call " + clipTo(tool, 80), Message: "what asked for it no longer has this tool",
+		Hint: "give the tool back to it and retry the run, or cancel the run"}))
+}
+
 // Recorded reports whether the effect of that name has happened already: what only costs time on replay can be left out then.
 func Recorded(c *Context, name string) bool {
 	_, ok := c.x.recorder.Recorded(c.path + name)

@@ -85,7 +85,7 @@ type Limit struct {
 	Spend bool // counts the tool's cost; default: the number of calls
 	// Repeats counts calls with the same arguments, each apart. Default: all calls together.
 	Repeats bool
-	Deny  bool // past it: deny; default: ask
+	Deny    bool // past it: deny; default: ask
 }
 
 // unknown reports whether nobody can tell what the limit counts.

@@ -58,6 +58,9 @@ type Tool struct {
 	Hints *Hints
 	// Changed reports whether the definition is another than the one that somebody agreed to: then every call is asked about. Default: never.
 	Changed func() bool
+	// Definition names what the tool is now, where a server says that: an approval is for that, and good for nothing else. Default: it is what
+	// it is.
+	Definition func() string
 	// Cost of a call with these arguments, for spending limits. Default: 0.
 	Cost func(args json.RawMessage) int64
 	// Definite says of an error that it proves that nothing happened. Errors made by Definite and NotSent do, whatever it says.
@@ -86,6 +89,7 @@ type Call struct {
 	Attempt     int             // from 1
 	Args        json.RawMessage // canonical; Reconcile gets them too while the run's journal is kept
 	Deadline    time.Time
+	Definition  string // that it was judged by, of a tool that has one: another is not called
 }
 
 // Result is what came of it.
@@ -149,8 +153,26 @@ func (t Tool) Prepare() (Tool, error) {
 	return t, nil
 }
 
-// SchemaHash names the version of the arguments' schema.
-func (t Tool) SchemaHash() string { return t.schema.Hash() }
+// SchemaHash names the version of the arguments' schema, and of the whole definition where a server gives it.
+func (t Tool) SchemaHash() string {
+	if now := t.Defined(); now != "" {
+		return t.schema.Hash() + ":" + now
+	}
+	return t.schema.Hash()
+}
+
+// Defined is the definition that the tool has now, empty for one that never changes.
+func (t Tool) Defined() (now string) {
+	if t.Definition == nil {
+		return ""
+	}
+	defer func() {
+		if now == "" || recover() != nil {
+			now = "none"
+		}
+	}()
+	return t.Definition()
+}
 
 // Validate checks arguments against the schema.
 func (t Tool) Validate(args json.RawMessage) error { return t.schema.Validate(args) }

@@ -255,6 +255,7 @@ var preceding = map[string]map[string][]string{
 	batchFlow:  {"all": {"before"}},
 	twiceFlow:  {"question": {"before"}, "act": {"before", "middle"}},
 	nestedFlow: {"inner/act": {"outer", "before"}},
+	agentFlow:  {"calls-1": {"model-1"}, "calls-2": {"model-1", "model-2"}},
 }
 
 // checkMarks: no pass that began after a pause was known did again what stood before it.
@@ -265,7 +266,7 @@ func (x *examiner) checkMarks(f findings) {
 			continue
 		}
 		for _, step := range preceding[f.run.Flow][told.request.OriginStepID] {
-			if f.started.starts > 1 && step != "middle" {
+			if f.started.starts > 1 && step != "middle" && step != "model-2" {
 				continue
 			}
 			for _, m := range x.seen.Marks[string(nameOf(f.run))+"/"+step] {

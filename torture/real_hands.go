@@ -31,12 +31,12 @@ func (p public) until(ctx context.Context, o order) (a answered, sent int, err e
 	switch {
 	case o.Start != nil:
 		v = visit{method: http.MethodPost, path: "/v1/runs", secret: p.keys[o.Start.Actor.ID], key: string(o.Start.ID),
-			body: api.Begin{Flow: o.Start.Flow, Input: o.Start.Input, TraceID: string(o.Start.ID)}}
+			body: api.Begin{Flow: o.Start.Flow, Agent: o.Start.Agent, SessionID: o.Start.Session, Input: o.Start.Input, TraceID: string(o.Start.ID)}}
 		shape = ofRun
 	case o.Decide != nil:
 		v, shape = p.decision(*o.Decide), ofDecision
 	case o.Session != nil:
-		v = visit{method: http.MethodPost, path: "/v1/sessions", secret: p.keys[o.Session.User], key: o.Session.Address, body: api.NewSession{User: o.Session.User, Flow: o.Session.Flow}}
+		v = visit{method: http.MethodPost, path: "/v1/sessions", secret: p.keys[o.Session.User], key: o.Session.Address, body: api.NewSession{User: o.Session.User, Flow: o.Session.Flow, Agent: o.Session.Agent}}
 		shape = func(r reply) (a answered, err error) {
 			s, err := read[holdshort.Session](r)
 			a.Opened = &s

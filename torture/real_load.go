@@ -119,6 +119,9 @@ func (l *load) start(ctx context.Context, r *rand.Rand) (holdshort.RunID, bool) 
 		return id, false
 	}
 	in := engine.StartInput{ID: id, Flow: name, User: owner.ID, Actor: owner, Input: input}
+	if name == agentFlow && !l.staff(ctx, r, &in) {
+		return id, false
+	}
 	times := 1
 	if r.IntN(10) == 0 {
 		times = 2
@@ -155,6 +158,23 @@ func (l *load) start(ctx context.Context, r *rand.Rand) (holdshort.RunID, bool) 
 	}
 	stands := l.ledger.run(id)
 	return stands.id, stands.stored
+}
+
+// staff has an agent do it, half of the time in a session.
+func (l *load) staff(ctx context.Context, r *rand.Rand, in *engine.StartInput) bool {
+	in.Flow, in.Agent = "", deskAgent
+	if r.IntN(2) == 0 {
+		return true
+	}
+	a, _, err := l.hands.until(ctx, order{Session: &engine.OpenSessionInput{User: owner.ID, Channel: lineChannel, Address: "desk " + string(in.ID), Agent: deskAgent}})
+	if err == nil && (a.Code != "" || a.Opened == nil) {
+		l.ledger.surprise(a)
+	}
+	if err != nil || a.Opened == nil {
+		return false
+	}
+	in.Session = a.Opened.ID
+	return true
 }
 
 // pursue follows a run to its end, or parks it. A playful client also calls off, retries and parks.

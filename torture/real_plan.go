@@ -31,7 +31,7 @@ type weighed[T any] struct {
 func drawRun(r *rand.Rand, id holdshort.RunID) (name string, p plan) {
 	p = plan{Run: id, Sleep: 20 + r.IntN(400), Strict: r.IntN(4) == 0}
 	name = draw(r, weighed[string]{35, singleFlow}, weighed[string]{15, batchFlow}, weighed[string]{20, twiceFlow}, weighed[string]{10, branchesFlow},
-		weighed[string]{10, patientFlow}, weighed[string]{10, nestedFlow})
+		weighed[string]{10, patientFlow}, weighed[string]{10, nestedFlow}, weighed[string]{25, agentFlow})
 	calls := 1
 	switch name {
 	case batchFlow, branchesFlow:
@@ -43,9 +43,19 @@ func drawRun(r *rand.Rand, id holdshort.RunID) (name string, p plan) {
 		p.OnTimeout = draw(r, weighed[holdshort.OnTimeout]{2, holdshort.TimeoutResume}, weighed[holdshort.OnTimeout]{1, holdshort.TimeoutFail}, weighed[holdshort.OnTimeout]{1, holdshort.TimeoutClear})
 	case patientFlow:
 		return name, p
+	case agentFlow:
+		calls = 2
 	}
 	for n := range calls {
 		p.Calls = append(p.Calls, drawCall(r, n))
+	}
+	if name == agentFlow {
+		for i := range p.Calls {
+			if p.Calls[i].Tool == lookupTool { // it looks up by itself
+				p.Calls[i].Tool = payTool
+			}
+		}
+		p.Text = inWords(p.Calls)
 	}
 	return name, p
 }

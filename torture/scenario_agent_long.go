@@ -37,30 +37,33 @@ var AgentPauses = Scenario{
 	},
 }
 
+// work is where the journal keeps what the agent does that the other handed it to.
+const work = "then-1/2/agent:payer/"
+
 // SubAgent: an agent hands work to another, whose call is asked about on the outer run.
 var SubAgent = Scenario{
 	Name: "agent, sub-agent", Policy: reads,
 	Agents: func(w *World) []*agent.Agent {
 		tools := w.orderTools()
 		payer := w.Agent(agent.Config{Name: "payer", Description: "Pays.", Tools: tools[1:],
-			Model: w.Mind("then-1/2/work/", wants(wish("i", "refund", `{"order":"1","amount":5}`)), wants(wish("i", "refund", `{"order":"1","amount":6}`)), says("paid"))})
+			Model: w.Mind(work, wants(wish("i", "refund", `{"order":"1","amount":5}`)), wants(wish("i", "refund", `{"order":"1","amount":6}`)), says("paid"))})
 		chief := w.Agent(agent.Config{Name: "chief", Tools: tools[:1], Delegates: []agent.Delegate{payer.Delegate()},
 			Model: w.Mind("", wants(wish("r", "look", `{"order":"1"}`), wish("h", "payer", `{"task":"refund order 1"}`)), says("all done"))})
 		return []*agent.Agent{chief}
 	},
 	Drive: func(h *Hand) {
 		run := h.Write("chief", "m1", "refund order 1")
-		h.Approve(run, "then-1/2/work/calls-1", Ana)
-		h.Until("the first call is settled", func() bool { return h.honest(run, "then-1/2/work/calls-1") && !h.underWay(run) })
-		h.Reject(run, "then-1/2/work/calls-2", Ben)
-		h.Concludes(run, "then-1/2/work/calls-1")
+		h.Approve(run, work+"calls-1", Ana)
+		h.Until("the first call is settled", func() bool { return h.honest(run, work+"calls-1") && !h.underWay(run) })
+		h.Reject(run, work+"calls-2", Ben)
+		h.Concludes(run, work+"calls-1")
 		h.Until("the user has read the answer", func() bool { return count(h.outside.heard(), "all done") > 0 })
 	},
 	Check: func(w *World, f *Facts) {
 		run := only(w, f)
 		concluded(w, f, run, "all done", 2)
-		did(w, f, run, "then-1/2/work/calls-1/1", 1)
-		did(w, f, run, "then-1/2/work/calls-2/1", 0)
+		did(w, f, run, work+"calls-1/1", 1)
+		did(w, f, run, work+"calls-2/1", 0)
 		toldOnce(w, "all done")
 	},
 }

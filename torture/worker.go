@@ -84,8 +84,12 @@ func RunWorker(ctx context.Context, in io.Reader, out, logs io.Writer) error {
 	defer w.store.Close()
 	world := newOutside(setup.Counter)
 	world.timed = !w.store.Exclusive() // where nobody else can have the store its clock is ours to move
-	w.engine, err = engine.New(w.store, engine.Config{Flows: realFlows(world, setup.Node), Tools: realTools(world), Policy: realRules, Node: setup.Node,
-		Senders: map[string]engine.Sender{lineChannel: line{world}}, Lease: realLease, Drain: 3 * time.Second, Logger: log})
+	desk, err := realAgent(world, setup.Node)
+	if err != nil {
+		return err
+	}
+	w.engine, err = engine.New(w.store, engine.Config{Flows: append(realFlows(world, setup.Node), desk.Flow()), Tools: realTools(world), Policy: realRules, Node: setup.Node,
+		Agents: map[string]string{deskAgent: agentFlow}, Observer: passes{}, Senders: map[string]engine.Sender{lineChannel: line{world}}, Lease: realLease, Drain: 3 * time.Second, Logger: log})
 	if err != nil {
 		return err
 	}

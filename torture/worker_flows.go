@@ -15,6 +15,7 @@ import (
 type plan struct {
 	Run       holdshort.RunID     `json:"run"`
 	Calls     []planned           `json:"calls,omitempty"`
+	Text      string              `json:"text,omitempty"`       // what an agent is told
 	Expires   int                 `json:"expires_ms,omitempty"` // of its question
 	OnTimeout holdshort.OnTimeout `json:"on_timeout,omitempty"`
 	Sleep     int                 `json:"sleep_ms,omitempty"`

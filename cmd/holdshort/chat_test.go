@@ -195,7 +195,7 @@ func TestABrokenLookLosesNothing(t *testing.T) {
 			t.Errorf("%s: %v", call, err)
 		}
 		delete(s.broken, call)
-		expect(t, call, news(t, c), "opened req_1", "message m1")
+		expect(t, call, news(t, c), "message m1", "opened req_1")
 	}
 }
 

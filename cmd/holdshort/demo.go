@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/demo"
 	"github.com/holdshort/holdshort/engine"
 	"github.com/holdshort/holdshort/identity"
@@ -128,11 +129,13 @@ func (c *demoCommand) desk(ctx context.Context, out *console, dir string) (*serv
 	return s, nil
 }
 
-// handover is what the machine of the story tells its parent.
+// handover is what the machine of the story tells its parent: where it is, and the keys of those who act in it.
 type handover struct {
-	URL   string `json:"url"`
-	Token string `json:"token"`
-	Link  string `json:"link"`
+	URL      string `json:"url"`
+	Token    string `json:"token"`
+	Second   string `json:"second"`
+	Customer string `json:"customer"`
+	Link     string `json:"link"`
 }
 
 func (c *demoCommand) handOver(ctx context.Context, out *console, s *serving) error {
@@ -140,11 +143,19 @@ func (c *demoCommand) handOver(ctx context.Context, out *console, s *serving) er
 	if err != nil {
 		return err
 	}
-	token, err := personalKey(ctx, s.engine, demo.Tenant, "story", demo.Visitor())
+	keys := handover{URL: s.url(), Link: link}
+	if keys.Token, err = personalKey(ctx, s.engine, demo.Tenant, "story", demo.Visitor()); err != nil {
+		return err
+	}
+	if keys.Second, err = personalKey(ctx, s.engine, demo.Tenant, "story, the second person", demo.Colleague()); err != nil {
+		return err
+	}
+	_, keys.Customer, err = s.engine.CreateKey(ctx, demo.Tenant, engine.CreateKeyInput{Name: "web site", Scopes: []string{holdshort.ScopeActAsUser, holdshort.ScopeStart, holdshort.ScopePost, holdshort.ScopeView},
+		ExpiresIn: 24 * time.Hour, Actor: holdshort.SystemActor("demo")})
 	if err != nil {
 		return err
 	}
-	return json.NewEncoder(out).Encode(handover{s.url(), token, link})
+	return json.NewEncoder(out).Encode(keys)
 }
 
 // calledAs is how people call this program: somebody who came by go run has none of its name.

@@ -94,7 +94,7 @@ func TestDemoByLink(t *testing.T) {
 	}
 	status, body := do("GET", base+"/v1/requests?status=open", "", "")
 	var page struct{ Items []client.Request }
-	if err := json.Unmarshal([]byte(body), &page); status != http.StatusOK || err != nil || len(page.Items) != 7 {
+	if err := json.Unmarshal([]byte(body), &page); status != http.StatusOK || err != nil || len(page.Items) != 9 {
 		t.Fatalf("the inbox: %d, %v, %d requests", status, err, len(page.Items))
 	}
 	for _, req := range page.Items {

@@ -106,7 +106,7 @@ func TestInboxOnATerminal(t *testing.T) {
 		}
 	}
 	await("Cora wants to send")
-	keys("jj")
+	keys("jjj")
 	await("still so?")
 	keys("\r")
 	await("your answer")

@@ -27,7 +27,7 @@ type machine struct {
 }
 
 // Start implements demo.Machine.
-func (m *machine) Start(ctx context.Context) (*client.Client, error) {
+func (m *machine) Start(ctx context.Context) (*demo.Cast, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, &holdshort.Error{Code: holdshort.Internal, Op: "find this program", Err: err, Hint: "call it by its full path"}
@@ -57,7 +57,20 @@ func (m *machine) Start(ctx context.Context) (*client.Client, error) {
 		}
 		return nil, fmt.Errorf("start the desk: %s", bytes.TrimSpace(stderr.Bytes()))
 	}
-	return client.New(m.last.URL, m.last.Token, client.Options{Agent: "holdshort-story"})
+	return m.cast()
+}
+
+// cast gives each of the story's people a client with their own key.
+func (m *machine) cast() (cast *demo.Cast, err error) {
+	cast = &demo.Cast{}
+	if cast.Ana, err = client.New(m.last.URL, m.last.Token, client.Options{Agent: "holdshort-story"}); err != nil {
+		return nil, err
+	}
+	if cast.Ben, err = client.New(m.last.URL, m.last.Second, client.Options{Agent: "holdshort-story"}); err != nil {
+		return nil, err
+	}
+	cast.Customer, err = client.New(m.last.URL, m.last.Customer, client.Options{Agent: "holdshort-story", ForUser: demo.Customer})
+	return cast, err
 }
 
 // Kill implements demo.Machine.
@@ -107,7 +120,7 @@ func (c *demoCommand) tell(ctx context.Context, out *console, dir string) error 
 	m := &machine{dir: dir, addr: addr, slow: max(c.Pace, 300*time.Millisecond)}
 	defer m.Kill()
 	story := demo.Story{Machine: m, Pace: c.Pace, Say: func(format string, a ...any) { fmt.Fprintln(out, visible(fmt.Sprintf(format, a...))) }}
-	if _, err := story.Tell(ctx); err != nil {
+	if err := story.Tell(ctx); err != nil {
 		return err
 	}
 	if c.Once {
@@ -117,7 +130,7 @@ func (c *demoCommand) tell(ctx context.Context, out *console, dir string) error 
 	local := profile{URL: m.last.URL, Token: m.last.Token}
 	if _, err := local.write(); err == nil {
 		defer local.forget(c.Data == "")
-		out.printf("Try in another terminal: %s inbox. Ctrl-C closes it.\n", calledAs())
+		out.printf("Try in another terminal: %s chat, or %s inbox. Ctrl-C closes it.\n", calledAs(), calledAs())
 	}
 	ended := make(chan error, 1)
 	child := m.running

@@ -108,7 +108,7 @@ func newDesk(s *shop) (*agent.Agent, error) {
 func rules() (policy.Policy, error) {
 	return rulebook.Compile([]rulebook.Rule{
 		{Name: "reading is free", When: `effect == "read"`, Then: policy.Verdict{Decision: policy.Allow}},
-		{Name: "small refunds", When: `tool == "orders.refund" && args.amount <= 20`, Then: policy.Verdict{Decision: policy.Allow},
+		{Name: "small refunds", When: `tool == "orders.refund" && args.amount > 0 && args.amount <= 20`, Then: policy.Verdict{Decision: policy.Allow},
 			Limits: []rulebook.Limit{{Scope: policy.PerDay, Max: 5}}},
 		{Name: "refunds", When: `tool == "orders.refund"`, Then: policy.Verdict{Audience: holdshort.Audience{Roles: []string{"finance"}}, Editable: []string{"amount"},
 			Question: "Refund {args.amount} EUR for order {args.order}?"}},

@@ -22,17 +22,21 @@ func (c Config) remote() (mcp.Transport, *http.Transport) {
 		MaxIdleConnsPerHost:    8,
 		IdleConnTimeout:        30 * time.Second,
 	}
+	fresh := base.Clone()
+	fresh.DisableKeepAlives, fresh.ForceAttemptHTTP2 = true, false
 	client := &http.Client{
-		Transport: carrier{base, c.Headers, int64(c.maxMessage)},
+		Transport: carrier{base, fresh, c.Headers, int64(c.maxMessage)},
 		// A redirect would take headers with secrets elsewhere, or a call to another server.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return &mcp.StreamableClientTransport{Endpoint: c.URL, HTTPClient: client, MaxEventSize: c.maxMessage}, base
 }
 
-// carrier adds the headers of the configuration, notes what was sent, and reads no more of an answer than a message may have.
+// carrier adds the headers of the configuration, notes what was sent, and reads no more of an answer than a message may have. A call has a
+// connection of its own: without one it was not sent, and no transport repeats it.
 type carrier struct {
 	base    http.RoundTripper
+	fresh   http.RoundTripper
 	headers map[string]string
 	most    int64
 }
@@ -43,7 +47,11 @@ func (c carrier) RoundTrip(r *http.Request) (*http.Response, error) {
 	for name, value := range c.headers {
 		r.Header.Set(name, value)
 	}
-	response, err := c.base.RoundTrip(r)
+	transport := c.base
+	if sent != nil {
+		transport = c.fresh
+	}
+	response, err := transport.RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}

@@ -36,6 +36,11 @@ func (l *link) alive() bool {
 	}
 }
 
+// abandoned is the error of a call that nobody waits for any more: it may be written yet.
+type abandoned struct{ error }
+
+func (a abandoned) Unwrap() error { return a.error }
+
 // within waits for a call no longer than its context: one that cannot even be written would wait for ever.
 func within[T any](ctx context.Context, l *link, do func() (T, error)) (T, error) {
 	type outcome struct {
@@ -62,6 +67,6 @@ func within[T any](ctx context.Context, l *link, do func() (T, error)) (T, error
 			l.process.kill()
 		}
 		var none T
-		return none, ctx.Err()
+		return none, abandoned{ctx.Err()}
 	}
 }

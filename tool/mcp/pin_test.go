@@ -187,7 +187,7 @@ func TestHostileDefinitions(t *testing.T) {
 		{Name: "wrong", InputSchema: map[string]any{"type": "strin"}},
 		{Name: "reference", InputSchema: map[string]any{"$ref": "https://evil.example/schema"}},
 		{Name: "loop", InputSchema: map[string]any{"$ref": "#"}},
-		{Name: "large", InputSchema: map[string]any{"type": "object", "description": strings.Repeat("x", 200<<10)}},
+		{Name: "large", InputSchema: map[string]any{"type": "object", "pattern": strings.Repeat("x", 200<<10)}},
 		{Name: "none"},
 	}
 	got := toolsOf(t, connect(t, web(t, listing(func(string) ([]*mcp.Tool, string) { return list, "" }))))

@@ -3,6 +3,8 @@ package mcp
 import (
 	"bufio"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"maps"
@@ -123,20 +125,35 @@ func (p *process) kill() {
 
 // Connect speaks the protocol with the program.
 func (p *process) Connect(ctx context.Context) (mcp.Connection, error) {
-	inner := &mcp.IOTransport{Reader: io.NopCloser(p.stdout), Writer: p.stdin, MaxLineLength: p.maxMessage}
+	inner := &mcp.IOTransport{Reader: io.NopCloser(p.stdout), Writer: input{p.stdin}, MaxLineLength: p.maxMessage}
 	c, err := inner.Connect(ctx)
 	return pipe{c}, err
 }
 
-// pipe notices which messages were handed to the program as a whole. Of a message whose end was never written, nothing can have been done.
+// pipe notes which messages may have reached the program: all but those of which not a byte was taken.
 type pipe struct{ mcp.Connection }
 
 func (p pipe) Write(ctx context.Context, m jsonrpc.Message) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	sent := sentOf(ctx)
 	sent.begin()
 	err := p.Connection.Write(ctx, m)
-	if err != nil && ctx.Err() == nil {
+	if errors.Is(err, errNothingWritten) {
 		sent.undo()
 	}
 	return err
+}
+
+var errNothingWritten = errors.New("the server takes nothing")
+
+type input struct{ io.WriteCloser }
+
+func (i input) Write(b []byte) (int, error) {
+	n, err := i.WriteCloser.Write(b)
+	if err != nil && n == 0 {
+		err = fmt.Errorf("%w: %w", errNothingWritten, err)
+	}
+	return n, err
 }

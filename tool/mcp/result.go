@@ -99,7 +99,8 @@ func (c Config) reported(r *mcp.CallToolResult, reads bool, args json.RawMessage
 
 // failed makes the error of a call without a result. The protocol's own refusals come before a tool runs.
 func failed(server string, err error, s *sent, args json.RawMessage) error {
-	if !s.maybe.Load() {
+	var late abandoned
+	if !s.maybe.Load() && !errors.As(err, &late) {
 		return tool.NotSent(fmt.Errorf("call MCP server %s: %w", server, err))
 	}
 	var refusal *jsonrpc.Error

@@ -20,6 +20,8 @@ type Server struct {
 	life   context.Context
 	tasks  sync.WaitGroup
 
+	closing sync.Once
+
 	mu       sync.Mutex
 	link     *link
 	known    map[string]definition // by the server's own name
@@ -58,15 +60,18 @@ func Connect(ctx context.Context, c Config) (*Server, error) {
 
 // Close ends the connection, and the program with everything that it started.
 func (s *Server) Close() error {
-	s.mu.Lock()
-	l := s.link
-	s.link, s.closed = nil, true
-	s.mu.Unlock()
-	s.stop()
-	if l != nil {
-		l.end()
-	}
-	s.tasks.Wait()
+	s.closing.Do(func() {
+		s.mu.Lock()
+		l := s.link
+		s.link, s.closed = nil, true
+		s.mu.Unlock()
+		s.stop()
+		if l != nil {
+			l.end()
+		}
+		s.turn <- struct{}{} // for good: nobody connects any more
+		s.tasks.Wait()
+	})
 	return nil
 }
 
@@ -82,6 +87,9 @@ func (s *Server) ready(ctx context.Context) (*link, error) {
 	case <-s.life.Done():
 		return nil, errClosed
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.life, cancel)()
 	var last error
 	for range 2 { // a connection may turn out to be dead when the tools are read
 		l, err := s.connect(ctx)

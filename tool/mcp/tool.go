@@ -41,7 +41,7 @@ func (s *Server) Tools(ctx context.Context) ([]tool.Tool, error) {
 		t, err := s.config.declare(d)
 		o := &offered{server: s, name: d.name, reads: t.Effect == tool.Read}
 		o.judged.Store(&d.pin)
-		t.Changed, t.Call = o.changed, o.call
+		t.Changed, t.Definition, t.Call = o.changed, o.definition, o.call
 		if err == nil {
 			_, err = t.Prepare()
 		}
@@ -67,9 +67,19 @@ func (o *offered) changed() bool {
 	return !ok || stale || d.pin == "" || d.pin != pin
 }
 
+// definition names what the tool is now, as far as is known.
+func (o *offered) definition() string {
+	o.server.mu.Lock()
+	defer o.server.mu.Unlock()
+	return o.server.known[o.name].pin
+}
+
 // call calls the tool on the server. A connection that turns out to be dead before the call was written is made again, once.
 func (o *offered) call(ctx context.Context, call tool.Call) (tool.Result, error) {
-	judged := *o.judged.Load() // what the kernel looked at, right before this
+	judged := call.Definition
+	if judged == "" {
+		judged = *o.judged.Load() // what was looked at last
+	}
 	for again := true; ; again = false {
 		result, l, sent, err := o.attempt(ctx, call, judged)
 		if err == nil || l == nil || sent.maybe.Load() || l.process == nil && !errors.Is(err, mcp.ErrConnectionClosed) {
