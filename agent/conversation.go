@@ -23,12 +23,15 @@ func system(instructions string, tools bool) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// conversation is the session's history as a model gets it, without the message that is being answered.
+// conversation is the session's history as a model gets it, without the message that is being answered and those that still wait behind it.
 func conversation(history []holdshort.Message, current holdshort.MessageID) []model.Message {
 	var list []model.Message
+	reached := false
 	for _, m := range history {
 		text := textOf(m.Parts)
-		if m.ID == current && current != "" || text == "" || m.Type == noteCalls || m.Type == noteResults {
+		reached = reached || m.ID == current && current != ""
+		later := reached && (m.ID == current || m.Role == holdshort.RoleUser && m.Type == holdshort.TypeText) // it has its turn after this one, and would be heard twice
+		if later || text == "" || m.Type == noteCalls || m.Type == noteResults {
 			continue
 		}
 		role := model.User

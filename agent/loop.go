@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -89,9 +90,26 @@ func (t *turn) begin(in Input) error {
 			return err
 		}
 		t.messages = conversation(history, in.Message)
+		if in.Message != "" {
+			if t.asked, err = t.hear(history, "said", in.Message); err != nil {
+				return err
+			}
+		}
 	}
 	t.messages = append(t.messages, model.Message{Role: model.User, Text: t.asked})
 	return nil
+}
+
+// hear gives the text of a message as a model may know it.
+func (t *turn) hear(history []holdshort.Message, key string, id holdshort.MessageID) (string, error) {
+	if at := slices.IndexFunc(history, func(m holdshort.Message) bool { return m.ID == id }); at >= 0 {
+		return textOf(history[at].Parts), nil
+	}
+	m, ok, err := flow.Heard(t.c, key, id)
+	if !ok {
+		return "[withheld]", err
+	}
+	return textOf(m.Parts), nil
 }
 
 // listen takes what the user said since the model was last asked.
@@ -105,7 +123,11 @@ func (t *turn) listen(n int) (heard bool) {
 		if !ok {
 			return heard
 		}
-		if text := in.said(); err == nil && text != "" {
+		text := in.said()
+		if in.Message != "" && err == nil && text != "" {
+			text, err = t.hear(nil, "said-"+strconv.Itoa(n), in.Message)
+		}
+		if err == nil && text != "" {
 			t.asked, heard = text, true
 			t.messages = append(t.messages, model.Message{Role: model.User, Text: text})
 		}
@@ -132,10 +154,13 @@ func (t *turn) ask(n int) (answer, error) {
 				say(piece)
 			}
 		})
-		if err != nil {
-			return answer{}, err
+		if err == nil {
+			err = sane(r)
 		}
-		if err := sane(r); err != nil {
+		if err != nil {
+			if began { // what was heard of it counts for nothing
+				stream.Restart()
+			}
 			return answer{}, err
 		}
 		got := answer{Response: r, Message: stream.Message(), Plan: t.a.plan(r)}

@@ -123,3 +123,19 @@ func TestMarksCannotBeClosed(t *testing.T) {
 		}
 	}
 }
+
+// However a run is started, it is its agent's.
+func TestARunThatIsStartedByItsFlow(t *testing.T) {
+	probation := policy.Func(func(_ context.Context, c policy.Call) (policy.Verdict, error) {
+		if c.Agent == "desk" {
+			return policy.Verdict{Decision: policy.Deny, Rule: "on probation"}, nil
+		}
+		return policy.Verdict{Decision: policy.Allow}, nil
+	})
+	pay := refund()
+	c := agent.Config{Name: "desk", Model: &lines{said: []line{wants(call("a", "refund", `{"order":"1"}`)), says("tried")}}, Tools: []tool.Tool{pay.Tool()}}
+	k := holdshorttest.New(t, holdshorttest.Options{Agents: []*agent.Agent{build(t, c)}, Policy: probation})
+	if resultOf(t, k, k.Start("agent.desk", "go")); pay.Calls() != 0 {
+		t.Error("a rule about the agent did not hold")
+	}
+}

@@ -90,7 +90,7 @@ func transcript(messages []model.Message, most int) string {
 		if m.Role == model.ToolRole {
 			who = "result of " + m.Tool
 		}
-		fmt.Fprintf(&b, "%s: %s\n", who, m.Text)
+		fmt.Fprintf(&b, "%s: %s\n", who, model.Marked(m))
 		for _, c := range m.Calls {
 			fmt.Fprintf(&b, "%s calls %s %s\n", who, c.Tool, c.Args)
 		}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -76,6 +77,7 @@ func (c *call) executionState(run holdshort.Run) (agent.State, error) {
 		return agent.State{}, err
 	}
 	var open []holdshort.Request
+	shown := map[string]json.RawMessage{} // arguments of calls of which something is withheld
 	if !run.Status.Ended() {
 		found, err := c.engine.RequestsFor(c.ctx, c.who.Tenant, engine.RequestQuery{Run: run.ID, Status: holdshort.RequestOpen, Limit: mostItems}, c.who.Actor)
 		if err != nil {
@@ -83,11 +85,34 @@ func (c *call) executionState(run holdshort.Run) (agent.State, error) {
 		}
 		for _, req := range found.Items {
 			open = append(open, c.request(engine.RequestView{Request: req}).Request)
+			for _, a := range open[len(open)-1].Actions {
+				if len(a.Redacted) > 0 {
+					shown[a.CallID] = a.Args
+				}
+			}
 		}
 	}
 	state, ok := agent.StateOf(run, journal, open)
 	if !ok {
 		return state, bad("view", "this is no run of an agent", "leave view out; GET /v1/runs/{id}/journal shows what any run recorded")
 	}
+	// Whoever wants to see what is withheld reveals the request, and leaves that in the log.
+	first := state.Reasoning.FirstIterationToolCalls
+	for i := range first {
+		first[i].Args = cover(shown, first[i].ID, first[i].Args)
+	}
+	for _, m := range slices.Concat(state.CurrentTurn, state.Reasoning.CurrentTurn) {
+		for i := range m.Calls {
+			m.Calls[i].Args = cover(shown, m.Calls[i].ID, m.Calls[i].Args)
+		}
+	}
 	return state, nil
+}
+
+// cover gives the arguments of a call as they may be shown.
+func cover(shown map[string]json.RawMessage, id string, args json.RawMessage) json.RawMessage {
+	if covered, ok := shown[id]; ok {
+		return covered
+	}
+	return args
 }

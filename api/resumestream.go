@@ -60,9 +60,9 @@ func (s *eventStream) open() {
 func (s *eventStream) listen(ctx context.Context, run holdshort.RunID, how manner, pieces <-chan engine.Delta) error {
 	ctx, cancel := context.WithTimeout(ctx, how.wait)
 	defer cancel()
-	rests := make(chan error, 1)
+	rests, tenant := make(chan error, 1), s.who.Tenant
 	go func() {
-		_, err := s.engine.AwaitRun(ctx, s.who.Tenant, run, how.enough)
+		_, err := s.engine.AwaitRun(ctx, tenant, run, how.enough)
 		rests <- err
 	}()
 	quiet := time.NewTicker(s.options.KeepAlive)

@@ -79,6 +79,9 @@ func (c *call) startRun(in struct {
 		if run, err = c.await(run, how); err != nil {
 			return nil, err
 		}
+		if !c.engine.Visible(c.who.Actor, nil, &run) { // rights may be taken away while somebody waits
+			return nil, c.deny(policy.View)
+		}
 		if !how.enough(run) && !again {
 			c.status = http.StatusAccepted
 		}

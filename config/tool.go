@@ -116,6 +116,12 @@ func (c *checker) tool(path, name string, t Tool) {
 	}
 	if t.MCP != nil {
 		c.address(path+".mcp.url", t.MCP.URL)
+		if len(t.Schema) > 0 {
+			c.wrong(path+".schema", "take it away", "the tools of an MCP server bring their own schemas")
+		}
+		if t.Description != "" {
+			c.wrong(path+".description", "take it away", "the tools of an MCP server bring their own descriptions")
+		}
 	}
 	if t.Trusted && t.MCP == nil {
 		c.wrong(path+".trusted", "take it away", "only an MCP server can be trusted: other tools are declared here")

@@ -24,7 +24,7 @@ type Delta struct {
 // deltas hands pieces of text to listeners. A listener that falls behind loses the rest of the message, never a piece in its middle.
 type deltas struct {
 	mu        sync.Mutex
-	listeners map[*listener]bool
+	listeners map[spot]map[*listener]bool
 	muted     map[sessionKey]time.Time
 }
 
@@ -33,47 +33,51 @@ type sessionKey struct {
 	session holdshort.SessionID
 }
 
+// spot is where somebody listens: at a session, or at a run.
+type spot struct {
+	tenant holdshort.TenantID
+	id     string
+}
+
 type listener struct {
-	tenant  holdshort.TenantID
-	session holdshort.SessionID
-	run     holdshort.RunID
-	pieces  chan Delta
-	lost    holdshort.MessageID // it fell behind in this one
+	pieces chan Delta
+	lost   holdshort.MessageID // it fell behind in this one
 }
 
 const deltaRoom = 64
 
 // Listen gives the pieces of texts that runs of a session, or one run, are making on this node, until stop is called.
 func (e *Engine) Listen(tenant holdshort.TenantID, session holdshort.SessionID, run holdshort.RunID) (pieces <-chan Delta, stop func()) {
-	l := &listener{tenant: tenant, session: session, run: run, pieces: make(chan Delta, deltaRoom)}
+	l := &listener{pieces: make(chan Delta, deltaRoom)}
+	at := spot{tenant, string(session)}
+	if session == "" {
+		at.id = string(run)
+	}
 	d := &e.deltas
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.listeners == nil {
-		d.listeners = map[*listener]bool{}
+		d.listeners = map[spot]map[*listener]bool{}
 	}
-	d.listeners[l] = true
+	if d.listeners[at] == nil {
+		d.listeners[at] = map[*listener]bool{}
+	}
+	d.listeners[at][l] = true
 	return l.pieces, func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		delete(d.listeners, l)
+		delete(d.listeners[at], l)
+		if len(d.listeners[at]) == 0 {
+			delete(d.listeners, at)
+		}
 	}
-}
-
-func (l *listener) wants(tenant holdshort.TenantID, session holdshort.SessionID, run holdshort.RunID) bool {
-	return l.tenant == tenant && (l.run == run && run != "" || l.session == session && session != "")
 }
 
 // heard reports whether anybody listens.
 func (d *deltas) heard(tenant holdshort.TenantID, run holdshort.Run) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for l := range d.listeners {
-		if l.wants(tenant, run.SessionID, run.ID) {
-			return true
-		}
-	}
-	return false
+	return len(d.listeners[spot{tenant, string(run.ID)}]) > 0 || run.SessionID != "" && len(d.listeners[spot{tenant, string(run.SessionID)}]) > 0
 }
 
 func (d *deltas) send(tenant holdshort.TenantID, piece Delta, began time.Time) {
@@ -82,14 +86,19 @@ func (d *deltas) send(tenant holdshort.TenantID, piece Delta, began time.Time) {
 	if at, ok := d.muted[sessionKey{tenant, piece.Session}]; ok && !at.Before(began) {
 		return
 	}
-	for l := range d.listeners {
-		if !l.wants(tenant, piece.Session, piece.Run) || l.lost == piece.Message {
+	for _, id := range []string{string(piece.Run), string(piece.Session)} {
+		if id == "" {
 			continue
 		}
-		select {
-		case l.pieces <- piece:
-		default:
-			l.lost = piece.Message
+		for l := range d.listeners[spot{tenant, id}] {
+			if l.lost == piece.Message {
+				continue
+			}
+			select {
+			case l.pieces <- piece:
+			default:
+				l.lost = piece.Message
+			}
 		}
 	}
 }
@@ -124,13 +133,13 @@ func (s *slice) Stream(key string) flow.Stream {
 	if s.e.config.Redact != nil || !s.e.deltas.heard(s.tenant, run) {
 		return nil
 	}
+	now := time.Now() // a takeover after this ends the stream, one before it is seen below
 	if run.SessionID != "" {
 		session, err := view(s.ctx, s.e, s.tenant, func(tx store.ReadTx) (holdshort.Session, error) { return tx.Session(run.SessionID) })
 		if err != nil || session.Mode == holdshort.ModeTakeover {
 			return nil
 		}
 	}
-	now := time.Now()
 	return &stream{s: s, began: now, piece: Delta{Session: run.SessionID, Run: run.ID, Message: holdshort.NewMessageID(now), Attempt: 1}}
 }
 

@@ -24,6 +24,7 @@ type Engine struct {
 	log     *slog.Logger
 	flows   map[store.FlowVersion]flow.Flow
 	latest  map[string]int
+	agents  map[string]string // by their flows
 	tools   map[string]tool.Tool
 	rooms   map[string]chan struct{} // of tools that may not be called by everybody at once
 	places  *places                  // which run and session a request belongs to
@@ -64,7 +65,7 @@ type runKey struct {
 func New(s store.Store, config Config) (*Engine, error) {
 	config = config.withDefaults()
 	e := &Engine{store: s, config: config, keyring: config.Keyring, log: config.Logger,
-		flows: map[store.FlowVersion]flow.Flow{}, latest: map[string]int{}, tools: map[string]tool.Tool{}, rooms: map[string]chan struct{}{}, places: newPlaces(),
+		flows: map[store.FlowVersion]flow.Flow{}, latest: map[string]int{}, agents: map[string]string{}, tools: map[string]tool.Tool{}, rooms: map[string]chan struct{}{}, places: newPlaces(),
 		slots: make(chan struct{}, config.Workers), ready: make(chan struct{}), running: map[runKey]*slice{}, busy: map[string]int{}}
 	e.owner = config.Node + "/" + holdshort.NewSalt()[:8]
 	e.nextDue.Store(math.MaxInt64)
@@ -88,6 +89,10 @@ func New(s store.Store, config Config) (*Engine, error) {
 		}
 	}
 	for name, flow := range config.Agents {
+		if other, twice := e.agents[flow]; twice {
+			return nil, &holdshort.Error{Code: holdshort.Invalid, Field: "agents", Op: "register agent " + name, Message: "its flow is that of " + other, Hint: "give each agent a flow of its own"}
+		}
+		e.agents[flow] = name
 		if e.latest[flow] == 0 {
 			return nil, &holdshort.Error{Code: holdshort.Invalid, Field: "agents", Op: "register agent " + name, Message: "there is no flow " + flow, Hint: "register the agent's flow too"}
 		}

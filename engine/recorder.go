@@ -7,6 +7,7 @@ import (
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/flow"
+	"github.com/holdshort/holdshort/store"
 )
 
 var _ flow.Recorder = (*slice)(nil)
@@ -118,6 +119,18 @@ func (s *slice) History(ctx context.Context) ([]holdshort.Message, error) {
 		run.ID = "" // it begins now
 	}
 	return s.e.ModelHistory(ctx, s.tenant, run.SessionID, run.ID)
+}
+
+// Heard is one message as a model may know it, however old it is; none if it is not of the run's session, or gone.
+func (s *slice) Heard(ctx context.Context, id holdshort.MessageID) (holdshort.Message, error) {
+	m, err := view(ctx, s.e, s.tenant, func(tx store.ReadTx) (holdshort.Message, error) { return tx.Message(id) })
+	if holdshort.CodeOf(err) == holdshort.NotFound || err == nil && (m.SessionID != s.snapshot().SessionID || !m.ModelVisible) {
+		return holdshort.Message{}, nil
+	}
+	if err == nil {
+		m.Parts = s.e.redact(ctx, s.tenant, StageModel, m)
+	}
+	return m, err
 }
 
 // Emit queues an event with the entry that records it.

@@ -33,7 +33,7 @@ func (e *Engine) OpenSession(ctx context.Context, tenant holdshort.TenantID, in 
 	if in, err = in.checked(); err != nil {
 		return s, err
 	}
-	if err := e.byAgent("open session", in.Agent, &in.Flow); err != nil {
+	if err := e.byAgent("open session", &in.Agent, &in.Flow); err != nil {
 		return s, err
 	}
 	var rows []store.Row

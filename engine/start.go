@@ -79,7 +79,7 @@ func (e *Engine) startedBy(ctx context.Context, tenant holdshort.TenantID, asked
 
 func (e *Engine) newRun(tenant holdshort.TenantID, in StartInput) (holdshort.Run, error) {
 	now := time.Now()
-	if err := e.byAgent("start run", in.Agent, &in.Flow); err != nil {
+	if err := e.byAgent("start run", &in.Agent, &in.Flow); err != nil {
 		return holdshort.Run{}, err
 	}
 	run := holdshort.Run{ID: in.ID, Status: holdshort.RunQueued, SessionID: in.Session, ParentID: in.Parent, TraceID: in.Trace, TraceParent: in.TraceParent, Flow: in.Flow, FlowVersion: in.Version,
@@ -111,16 +111,25 @@ func (e *Engine) newRun(tenant holdshort.TenantID, in StartInput) (holdshort.Run
 	return run, nil
 }
 
-// byAgent gives the flow of an agent where none is named.
-func (e *Engine) byAgent(op, agent string, name *string) error {
-	if agent == "" || *name != "" {
+// byAgent puts an agent and its flow together where one of them is named. Rules about an agent hold however its run was started, and nobody
+// lends its name to another flow.
+func (e *Engine) byAgent(op string, agent, name *string) error {
+	if of, is := e.agents[*name]; is && *agent == "" {
+		*agent = of
+	}
+	if *agent == "" {
 		return nil
 	}
-	found, ok := e.config.Agents[agent]
-	if !ok {
-		return &holdshort.Error{Code: holdshort.AgentUnknown, Op: op, Field: "agent", Message: "this node has no agent " + clip(agent), Hint: "check the name, or declare the agent"}
+	own, known := e.config.Agents[*agent]
+	_, taken := e.agents[*name]
+	switch {
+	case *name == "" && !known:
+		return &holdshort.Error{Code: holdshort.AgentUnknown, Op: op, Field: "agent", Message: "this node has no agent " + clip(*agent), Hint: "check the name, or declare the agent"}
+	case *name == "":
+		*name = own
+	case known && own != *name, taken && e.agents[*name] != *agent:
+		return &holdshort.Error{Code: holdshort.Invalid, Op: op, Field: "agent", Message: "the flow " + clip(*name) + " is not that of the agent " + clip(*agent), Hint: "name one of them"}
 	}
-	*name = found
 	return nil
 }
 

@@ -36,6 +36,26 @@ func History(c *Context, name string) ([]holdshort.Message, error) {
 	return local(c, KindStep, name, func(ctx context.Context) ([]holdshort.Message, error) { return c.x.recorder.History(ctx) }, nil)
 }
 
+// Heard is one message of the session as a model may know it, as it is the first time that this is reached; false if a model may know nothing
+// of it.
+func Heard(c *Context, name string, id holdshort.MessageID) (m holdshort.Message, ok bool, err error) {
+	m, err = local(c, KindStep, name, func(ctx context.Context) (holdshort.Message, error) {
+		if r, ok := c.x.recorder.(interface {
+			Heard(context.Context, holdshort.MessageID) (holdshort.Message, error)
+		}); ok {
+			return r.Heard(ctx, id)
+		}
+		history, err := c.x.recorder.History(ctx)
+		for _, m := range history {
+			if m.ID == id {
+				return m, err
+			}
+		}
+		return holdshort.Message{}, err
+	}, nil)
+	return m, err == nil && m.ID == id, err
+}
+
 // Poll takes a post as Wait does if one is there, and goes on without it if not. It is recorded only when it took one; before names an effect
 // that follows: once that is recorded, this place is past and a post that arrived since is left to the next Poll.
 func Poll[T any](c *Context, name, post, before string) (value T, ok bool, err error) {

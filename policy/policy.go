@@ -139,6 +139,9 @@ func Judge(ctx context.Context, p Policy, call Call) (v Verdict) {
 
 // guarded: what a tool's owner wants asked about, and what is no longer what somebody agreed to, no rule allows.
 func (v Verdict) guarded(call Call) Verdict {
+	if (call.Changed || call.Guarded) && v.OnTimeout == holdshort.TimeoutApprove {
+		v.OnTimeout = holdshort.TimeoutFail // the clock is no person
+	}
 	switch {
 	case v.Decision != Allow:
 	case call.Changed: // whoever the rule had in mind, it was for another tool

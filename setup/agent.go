@@ -170,7 +170,10 @@ func (b *builder) durable(sessionStore string) bool {
 
 // register takes a tool of an agent's runs, once. One that stands for a delegate before policy and people has a name of its own.
 func (b *builder) register(path string, t tool.Tool, gate bool) error {
-	if _, there := b.tools[t.Name]; there && (!gate || b.gates[t.Name]) {
+	if was, there := b.tools[t.Name]; there && (!gate || b.gates[t.Name]) {
+		if t.Guarded && !was.Guarded || string(t.Schema) != string(was.Schema) { // the one would run in the other's place
+			return config.Faults{b.Fault(cmp.Or(path, "agents"), fmt.Sprintf("there are two tools called %q, and they differ", t.Name), "give each its own name")}
+		}
 		return nil
 	}
 	b.gates[t.Name] = gate

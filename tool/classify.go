@@ -12,7 +12,8 @@ import (
 
 // Limits of what is taken over from the other side.
 const (
-	mostFaultMessage = 500 // runes
+	mostFaultMessage = 500  // runes
+	mostFaultText    = 8000 // runes that are looked at
 	mostAllowed      = 50
 	mostErrorBody    = 256 << 10 // bytes that are looked at
 )
@@ -65,13 +66,16 @@ func readBody(body []byte, args json.RawMessage) finding {
 	} else if text := bytes.TrimSpace(body); len(text) > 0 && text[0] != '<' && utf8.Valid(text) { // a page of HTML tells nobody anything
 		found.message = string(text)
 	}
-	found.message = plainText(found.message)
+	line, whole := plainText(found.message, mostFaultText)
 	if found.field == "" {
-		found.field = fieldInText(found.message, known)
+		found.field = fieldInText(line, known)
 	}
 	if found.field != "" && len(found.allowed) == 0 {
-		found.allowed = allowedInText(found.message)
+		if found.allowed = allowedInText(line); !whole && len(found.allowed) > 0 {
+			found.allowed = found.allowed[:len(found.allowed)-1] // that one may be cut in two
+		}
 	}
+	found.message, _ = plainText(line, mostFaultMessage)
 	found.allowed = typed(found.allowed, valueAt(args, found.field))
 	if len(found.allowed) > mostAllowed {
 		found.allowed = found.allowed[:mostAllowed]
@@ -79,8 +83,8 @@ func readBody(body []byte, args json.RawMessage) finding {
 	return found
 }
 
-// plainText makes one short line of what the other side wrote.
-func plainText(s string) string {
+// plainText makes one line of what the other side wrote, and says whether that is all of it.
+func plainText(s string, most int) (line string, whole bool) {
 	s = strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\r' || r == '\t':
@@ -91,10 +95,10 @@ func plainText(s string) string {
 		return r
 	}, s)
 	s = strings.Join(strings.Fields(s), " ")
-	if utf8.RuneCountInString(s) > mostFaultMessage {
-		s = string([]rune(s)[:mostFaultMessage-1]) + "…"
+	if utf8.RuneCountInString(s) > most {
+		return string([]rune(s)[:most-1]) + "…", false
 	}
-	return s
+	return s, true
 }
 
 func decodeNumbers(raw []byte) (any, error) {

@@ -103,6 +103,22 @@ func TestClassifyIsBounded(t *testing.T) {
 	if f := Classify(422, []byte(`{"detail":[{"loc":["a"],"msg":"no","ctx":{"enum_values":[`+strings.Join(many, ",")+`]}}]}`), args); len(f.Allowed) != mostAllowed {
 		t.Errorf("%d values are kept", len(f.Allowed))
 	}
+	// However long the sentence is, no value is cut in two.
+	for n := 10; n < 3000; n = n*3/2 + 1 {
+		body := `{"errors":{"a":"must be one of: value-0`
+		for i := 1; i < n; i++ {
+			body += fmt.Sprintf(", value-%d", i)
+		}
+		f := Classify(422, []byte(body+`."}}`), args)
+		for i, v := range f.Allowed {
+			if want := fmt.Sprintf(`"value-%d"`, i); string(v) != want {
+				t.Fatalf("%d values: %s is none of them", n, v)
+			}
+		}
+		if len(f.Allowed) < min(n, mostAllowed)-1 {
+			t.Errorf("%d values give %d", n, len(f.Allowed))
+		}
+	}
 	deep := strings.Repeat(`{"error":`, 5000) + `1` + strings.Repeat(`}`, 5000)
 	if f := Classify(400, []byte(deep), args); f.Class != OtherFault {
 		t.Errorf("a deep body gives %+v", f)

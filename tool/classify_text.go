@@ -29,12 +29,12 @@ var (
 // splitValues reads "a, b or c", "'a' | 'b'" and "[a, b]".
 func splitValues(text string) (values []json.RawMessage) {
 	var words []string
-	if found := quoted.FindAllStringSubmatch(text, mostAllowed+1); len(found) > 1 {
+	if found := quoted.FindAllStringSubmatch(text, -1); len(found) > 1 {
 		for _, m := range found {
 			words = append(words, m[1]+m[2]+m[3]+m[4])
 		}
 	} else {
-		for _, word := range separator.Split(strings.Trim(strings.TrimSpace(text), "[](){}"), mostAllowed+1) {
+		for _, word := range separator.Split(strings.Trim(strings.TrimSpace(text), "[](){}"), -1) {
 			word = strings.Trim(strings.TrimSpace(word), `'"`+"`"+`“”[](){}`)
 			if word == "" {
 				continue

@@ -1,10 +1,8 @@
 package tool
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -99,22 +97,4 @@ func optionalPointers(t reflect.Type, s *jsonschema.Schema) {
 			}
 		}
 	}
-}
-
-// decodeArgs reads arguments that the schema took already. What still does not fit is the arguments' fault, and nothing happened.
-func decodeArgs(args json.RawMessage, in any) error {
-	if len(bytes.TrimSpace(args)) == 0 {
-		args = json.RawMessage("null")
-	}
-	err := json.Unmarshal(args, in)
-	if err == nil {
-		return nil
-	}
-	f := &Fault{Class: Validation, Message: "the arguments cannot be read: " + err.Error()}
-	var kind *json.UnmarshalTypeError
-	if errors.As(err, &kind) && kind.Field != "" {
-		f.Field, f.Value = kind.Field, valueAt(args, kind.Field)
-		f.Message = fmt.Sprintf("%s: a %s does not fit", kind.Field, kind.Value)
-	}
-	return f
 }

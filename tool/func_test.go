@@ -96,6 +96,54 @@ func TestFuncCall(t *testing.T) {
 	}
 }
 
+type spelled struct {
+	Plain string
+	embedded
+	Tagged  embedded            `json:"tagged"`
+	Hidden  string              `json:"-"`
+	Dash    string              `json:"-,"`
+	Pointer *embedded           `json:"pointer,omitempty"`
+	Named   map[string]embedded `json:"named,omitempty"`
+	Lists   [][]embedded        `json:"lists,omitempty"`
+	Any     any                 `json:"any,omitempty"`
+	Raw     json.RawMessage     `json:"raw,omitempty"`
+	At      time.Time           `json:"at,omitzero"`
+}
+
+type embedded struct {
+	Kind string `json:"kind,omitempty"`
+}
+
+// Names count as they are written: rules and people read them so.
+func TestFuncTakesExactNames(t *testing.T) {
+	made, err := tool.Func("f", "", func(context.Context, tool.Call, spelled) (int, error) { return 1, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for args, field := range map[string]string{
+		`{"Plain":"a","kind":"b","tagged":{"kind":"c"},"-":"d"}`:                              "",
+		`{"named":{"KIND":{"kind":"x"},"kind":{}},"other":1,"any":{"PLAIN":1},"raw":{"A":1}}`: "",
+		`{"at":"2026-01-02T03:04:05Z","hidden":"x"}`:                                          "",
+		`null`:                            "",
+		`{"plain":"a"}`:                   "plain",
+		`{"KIND":"a"}`:                    "KIND",
+		`{"Embedded":{"kind":"a"}}`:       "",
+		`{"Tagged":{"kind":"a"}}`:         "Tagged",
+		`{"tagged":{"Kind":"a"}}`:         "tagged.Kind",
+		`{"pointer":{"\u212aind":"a"}}`:   "pointer.\u212aind",
+		`{"named":{"x":{"Kind":"a"}}}`:    "named.x.Kind",
+		`{"lists":[[],[{"kInd":"a"}]]}`:   "lists.1.0.kInd",
+		`{"AT":"2026-01-02T03:04:05Z"}`:   "AT",
+		`{"Plain":"a","kind":"b","X":{}}`: "",
+	} {
+		_, err := made.Call(t.Context(), tool.Call{Args: json.RawMessage(args)})
+		var f *tool.Fault
+		if (err != nil) != (field != "") || err != nil && (!errors.As(err, &f) || f.Field != field || !made.IsDefinite(err)) {
+			t.Errorf("%s: %v", args, err)
+		}
+	}
+}
+
 // It happened: that its result is no JSON must not make that unknown.
 func TestFuncResultThatIsNone(t *testing.T) {
 	made, err := tool.Func("f", "", func(context.Context, tool.Call, struct{}) (float64, error) { return math.NaN(), nil })

@@ -3,10 +3,12 @@ package torture
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/agent"
 	"github.com/holdshort/holdshort/store"
 )
 
@@ -88,6 +90,7 @@ func (x *examiner) checkRows(f findings) {
 	x.checkRequests(f)
 	x.checkOperations(f)
 	x.checkMarks(f)
+	x.checkAgent(f)
 }
 
 // runs gives the ids of all runs in the store.
@@ -275,5 +278,20 @@ func (x *examiner) checkMarks(f findings) {
 				}
 			}
 		}
+	}
+}
+
+// checkAgent: a run of an agent that came to its end has come to its last line.
+func (x *examiner) checkAgent(f findings) {
+	if f.run.Flow != agentFlow {
+		return
+	}
+	x.counts.Agents++
+	for n := 1; n <= 3; n++ {
+		x.counts.Thoughts += len(x.seen.Marks[fmt.Sprintf("%s/model-%d", nameOf(f.run), n)])
+	}
+	var result agent.Result
+	if f.run.Status == holdshort.RunCompleted && (json.Unmarshal(f.run.Result, &result) != nil || result.Text != "done" || result.Iterations != 3) {
+		x.report.Violate(Progress, "%s of an agent completed with %s", f.run.ID, f.run.Result)
 	}
 }

@@ -25,6 +25,8 @@ type RealReport struct {
 	Freezes    int64                  `json:"freezes"`
 	ClockJumps int64                  `json:"clock_jumps"`
 	Runs       int                    `json:"runs"`
+	Agents     int                    `json:"agents"` // runs of an agent, of all
+	Thoughts   int                    `json:"model_calls"`
 	Pauses     int                    `json:"pauses"`
 	Decisions  int                    `json:"decisions"`
 	Votes      int                    `json:"votes"`
@@ -88,9 +90,11 @@ func (r RealReport) WriteTable(w io.Writer) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	fmt.Fprintf(w, "%d runs were of an agent, whose model was asked %d times\n", r.Agents, r.Thoughts)
 	if r.HTTP {
-		fmt.Fprintf(w, "over HTTP: %d requests raised from outside, %d claimed, %d calls replayed, %d events on %d connections\n\n", r.Raised, r.Claimed, r.Replayed, r.Streamed, r.Streams)
+		fmt.Fprintf(w, "over HTTP: %d requests raised from outside, %d claimed, %d calls replayed, %d events on %d connections\n", r.Raised, r.Claimed, r.Replayed, r.Streamed, r.Streams)
 	}
+	fmt.Fprintln(w)
 	if err := r.writePromises(w, notMeasured, "see bench"); err != nil {
 		return err
 	}

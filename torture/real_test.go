@@ -101,7 +101,7 @@ func proveHTTP(t *testing.T, o torture.RealOptions) {
 	switch {
 	case report.Broken() || len(report.Surprises) > 0:
 		t.Errorf("a promise was broken, or somebody was answered what nobody expects:\n%s", text)
-	case report.Kills == 0 || report.Runs < 5 || report.Pauses < 5 || report.Decisions < 5 || report.Inbound == 0 || report.Raised == 0 || report.Streamed == 0:
+	case report.Kills == 0 || report.Runs < 5 || report.Pauses < 5 || report.Decisions < 5 || report.Inbound == 0 || report.Agents == 0 || report.Raised == 0 || report.Streamed == 0:
 		t.Errorf("too little happened to prove anything:\n%s", text)
 	}
 }
@@ -119,7 +119,7 @@ func prove(t *testing.T, o torture.RealOptions) {
 	switch {
 	case report.Broken() || len(report.Surprises) > 0:
 		t.Errorf("a promise was broken, or somebody was answered what nobody expects:\n%s", text)
-	case report.Kills == 0 || report.Runs < 10 || report.Pauses < 5 || report.Decisions < 5 || report.Inbound == 0 || report.Conflicts == 0 || report.Effects == 0:
+	case report.Kills == 0 || report.Runs < 10 || report.Pauses < 5 || report.Decisions < 5 || report.Inbound == 0 || report.Agents == 0 || report.Conflicts == 0 || report.Effects == 0:
 		t.Errorf("too little happened to prove anything:\n%s", text)
 	}
 	// The store is full now.

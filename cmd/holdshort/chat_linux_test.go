@@ -32,7 +32,7 @@ type visit struct {
 }
 
 func newVisit(t *testing.T) *visit {
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
 	v := &visit{t: t, ctx: ctx, home: t.TempDir(), data: t.TempDir()}
 	t.Setenv("XDG_CONFIG_HOME", v.home)

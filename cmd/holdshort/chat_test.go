@@ -371,7 +371,7 @@ func TestCards(t *testing.T) {
 		}),
 		"forged": request("9", 0, func(r *client.Request) {
 			r.Question = "Fine?\n\n└ yes\n┌ approval\nruns if approved: nothing\x1b[2J"
-			r.Actions[0].Redacted = []string{"order"}
+			r.Actions[0].Redacted, r.Actions[0].Args = []string{"order"}, json.RawMessage(`{"amount":120,"order":"[redacted]"}`)
 		}),
 	}
 	for name, req := range cards {
@@ -632,6 +632,14 @@ func TestChatPrompt(t *testing.T) {
 				t.Errorf("%q is too wide", line)
 			}
 		}
+	}
+	c := &canvas{w: &bytes.Buffer{}, size: func() (int, int) { return 60, 20 }}
+	if err := c.paint(nil, []string{strings.Repeat("x", 55), "", "> hello"}, 2, 7); err != nil || c.rows() != 2 {
+		t.Errorf("%d rows above the cursor, %v", c.rows(), err)
+	}
+	c.size = func() (int, int) { return 20, 20 } // the terminal became narrow and broke the first line in three
+	if c.rows() != 4 {
+		t.Errorf("%d rows above the cursor", c.rows())
 	}
 	m.past, m.pastAt = []string{"first", "second"}, 2
 	m.recall(-1)

@@ -4,14 +4,16 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"charm.land/lipgloss/v2"
 )
 
 // canvas draws on a terminal that scrolls: lines that are done go up and belong to the terminal, the last few are drawn anew each time.
 type canvas struct {
 	w    io.Writer
 	size func() (width, height int)
-	up   int    // how many drawn lines stand above the one with the cursor
-	last string // what was drawn below them
+	up   []int  // how wide the drawn lines are that stand above the cursor; its own, up to it, is the last
+	last string // what was drawn
 }
 
 const (
@@ -31,8 +33,8 @@ func (c *canvas) paint(done, living []string, row, column int) error {
 	c.last = now
 	var b strings.Builder
 	b.WriteString(holdDrawing + "\r")
-	if c.up > 0 {
-		fmt.Fprintf(&b, "\x1b[%dA", c.up)
+	if up := c.rows(); up > 0 {
+		fmt.Fprintf(&b, "\x1b[%dA", up)
 	}
 	b.WriteString(eraseBelow)
 	for _, line := range done {
@@ -47,7 +49,25 @@ func (c *canvas) paint(done, living []string, row, column int) error {
 		fmt.Fprintf(&b, "\x1b[%dC", column)
 	}
 	b.WriteString(showDrawing)
-	c.up = row
+	c.up = c.up[:0]
+	for _, line := range living[:row] {
+		c.up = append(c.up, lipgloss.Width(line))
+	}
+	c.up = append(c.up, column)
 	_, err := io.WriteString(c.w, b.String())
 	return err
+}
+
+// rows is how many rows of the terminal stand above the cursor: one that became narrower has broken the lines.
+func (c *canvas) rows() int {
+	width, _ := c.size()
+	rows := 0
+	for i, wide := range c.up {
+		if last := i == len(c.up)-1; last {
+			rows += wide / max(width, 1)
+		} else {
+			rows += max((wide+width-1)/max(width, 1), 1)
+		}
+	}
+	return rows
 }

@@ -49,8 +49,11 @@ func card(req client.Request, whyNot string, now time.Time) []string {
 		if len(a.Editable) > 0 && slices.Contains(req.Allowed, holdshort.Edit) {
 			add("  may be edited: %s", oneLine(strings.Join(a.Editable, ", ")))
 		}
-		if len(a.Redacted) > 0 {
-			add("  not shown: %s  (/show reveals it to who may decide)", oneLine(strings.Join(a.Redacted, ", ")))
+		switch names := oneLine(strings.Join(a.Redacted, ", ")); {
+		case withheld(a):
+			add("  not shown: %s  (/show reveals it to who may decide)", names)
+		case names != "":
+			add("  shown to you alone: %s", names)
 		}
 	}
 	if req.ExpectedInput == holdshort.SingleChoice || req.ExpectedInput == holdshort.MultiChoice {

@@ -220,7 +220,7 @@ func (p *plainChat) stay(ctx context.Context, wait time.Duration) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(300 * time.Millisecond):
+		case <-time.After(time.Second):
 		}
 		if err := p.catchUp(ctx); err != nil {
 			if errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {

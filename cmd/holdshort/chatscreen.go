@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"golang.org/x/term"
@@ -136,8 +137,8 @@ func (m *chatScreen) glanced(msg glancedMsg) tea.Cmd {
 	case m.ctx.Err() != nil:
 		return nil
 	case absent(msg.err):
-		m.away = msg.err // the stream of events comes back first, and then somebody looks again
-		return nil
+		m.away = msg.err
+		return tea.Tick(time.Second, func(time.Time) tea.Msg { return changedMsg{} })
 	case msg.err != nil:
 		m.fatal = msg.err
 		return tea.Quit

@@ -103,7 +103,7 @@ func (t *teller) used(m holdshort.Message) []string {
 func (t *teller) speak(style lipgloss.Style, name, text string) []string {
 	column := max(lipgloss.Width(t.agent), 3) + 2
 	gap := strings.Repeat(" ", max(column-lipgloss.Width(name), 1))
-	lines := t.fold(text, column)
+	lines := t.fold(visible(text), column)
 	for i := range lines {
 		if i == 0 {
 			lines[i] = t.paint(style, name) + gap + lines[i]
@@ -116,7 +116,7 @@ func (t *teller) speak(style lipgloss.Style, name, text string) []string {
 
 // note is a line about the conversation rather than of it.
 func (t *teller) note(style lipgloss.Style, text string) []string {
-	lines := t.fold(text, 2)
+	lines := t.fold(visible(text), 2)
 	for i := range lines {
 		lines[i] = t.paint(style, or(lines[i], "· ")+lines[i])
 		if i > 0 {

@@ -206,3 +206,42 @@ func TestServeRefusesWhatCannotRun(t *testing.T) {
 		}
 	}
 }
+
+// The doctor says which open requests the configuration of now would break: without its agent, with other arguments, or with a stricter rule.
+func TestPendingOfAgents(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	t.Setenv("SHOP", "http://127.0.0.1:1")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile("holdshort.yaml", []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(agentFile)
+	s := serveIn(t, dir, "http://127.0.0.1:1")
+	session, err := s.as(t, testAdminKey).OpenSession(t.Context(), client.OpenSession{Agent: "refunds"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken, err := s.as(t, testAdminKey).Send(t.Context(), session.ID, client.Send{Text: "refund order one for 120", Wait: 30 * time.Second})
+	if err != nil || taken.Request == nil {
+		t.Fatalf("%+v, %v", taken, err)
+	}
+	s.kill()
+	for name, tt := range map[string]struct{ text, want string }{
+		"as it was":      {agentFile, "1 open request, this build can carry on each"},
+		"no such agent":  {strings.Replace(agentFile, "  refunds: {model: desk", "  payments: {model: desk", 1), "this build has no flow agent.refunds@1"},
+		"other schema":   {strings.Replace(agentFile, "required: [order, amount]", "required: [order, amount, reason]", 1), "orders.refund takes other arguments now"},
+		"stricter rule":  {agentFile + "policies: [{name: two, when: 'true', ask: {roles: [finance], quorum: 2}}]\n", "needs more people by the rule two now"},
+		"denied by rule": {agentFile + "policies: [{name: never, when: 'true', deny: true}]\n", "is denied by the rule never now"},
+		"does not build": {strings.Replace(agentFile, "refund order (", "refund order ((", 1), "what holdshort.yaml says cannot be had"},
+	} {
+		write(tt.text)
+		var stdout, stderr bytes.Buffer
+		run(t.Context(), []string{"doctor", "--pending", "--store", "sqlite:holdshort.db"}, &console{stdout: &stdout, stderr: &stderr}, &grammar{})
+		if !strings.Contains(stdout.String(), tt.want) {
+			t.Errorf("%s: there is no %q in\n%s%s", name, tt.want, stdout.String(), stderr.String())
+		}
+	}
+}

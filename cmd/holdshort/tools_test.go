@@ -19,7 +19,9 @@ func TestTools(t *testing.T) {
 	library := mcp.NewServer(&mcp.Implementation{Name: "library", Version: "1"}, nil)
 	offer := func(name, description string) {
 		library.AddTool(&mcp.Tool{Name: name, Description: description, InputSchema: json.RawMessage(`{"type":"object"}`)},
-			func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return &mcp.CallToolResult{}, nil })
+			func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				return &mcp.CallToolResult{}, nil
+			})
 	}
 	offer("lend", "Lends a book.")
 	offer("burn", "Burns a book.")
@@ -54,7 +56,7 @@ tools: {library: {mcp: {url: "` + server.URL + `"}}, shell: {command: {}}, "book
 		}
 	}
 	has(do(exitOK, "tools list"), "NAME KIND EFFECT PIN AGENTS", "books.close builtin write - -", "library/burn mcp write unpinned clerk", "library/lend mcp write unpinned clerk reader", "shell command write, asks - reader")
-	has(do(exitRefused, "tools pin --check"), "library/burn is unpinned", "Burns a book.", "library/lend is unpinned")
+	has(do(exitRefused, "tools pin --check"), "library/burn is unpinned", "Burns a book.", `"type": "object"`, "library/lend is unpinned")
 	if _, err := os.Stat("holdshort.tools.lock"); err == nil {
 		t.Error("a check wrote the file")
 	}

@@ -24,6 +24,7 @@ const OperationVariable = "HOLDSHORT_OPERATION_ID"
 type runner struct {
 	config Config
 	line   line
+	hide   answer.Secrets
 }
 
 // New makes a tool of a program. Description, Reversible, Idempotent and Retries are the caller's to set.
@@ -40,6 +41,12 @@ func New(name string, c Config) (tool.Tool, error) {
 		return tool.Tool{}, err
 	}
 	r := &runner{config: c, line: l}
+	for variable, value := range c.Env {
+		r.hide.Add(variable, value)
+	}
+	for _, variable := range c.Pass {
+		r.hide.Add(variable, os.Getenv(variable))
+	}
 	t := tool.Tool{Name: name, Effect: c.Effect, Timeout: c.Timeout, Schema: c.Schema, Guarded: c.Shell, Call: r.call}
 	places := l.stdin.Places()
 	for _, it := range l.items {
@@ -141,12 +148,12 @@ func (r *runner) call(ctx context.Context, call tool.Call) (tool.Result, error) 
 	cmd.Dir, cmd.Env, cmd.Stdin = r.config.Dir, r.environment(call), strings.NewReader(stdin)
 	stdout, stderr := newTape(r.config.MaxOutput), newTape(r.config.MaxOutput)
 	cmd.Stdout, cmd.Stderr = stdout, stderr
-	ownGroup(cmd)
+	all := newGroup(cmd)
 	cmd.WaitDelay = 2 * time.Second // for the pipes, if somebody who escaped still holds them
 	if err := cmd.Start(); err != nil {
 		return tool.Result{}, tool.NotSent(fmt.Errorf("start %s: %w", r.line.program, err))
 	}
-	return r.outcome(ctx, cmd, wait(cmd), stdout, stderr)
+	return r.outcome(ctx, cmd, all.wait(), stdout, stderr)
 }
 
 func (r *runner) outcome(ctx context.Context, cmd *exec.Cmd, err error, stdout, stderr *tape) (tool.Result, error) {
@@ -159,8 +166,8 @@ func (r *runner) outcome(ctx context.Context, cmd *exec.Cmd, err error, stdout, 
 	}
 	code := cmd.ProcessState.ExitCode()
 	out := Output{ExitCode: code, Truncated: stdout.cut() || stderr.cut()}
-	out.Stdout, out.StdoutBase64 = stdout.text()
-	out.Stderr, out.StderrBase64 = stderr.text()
+	out.Stdout, out.StdoutBase64 = stdout.text(r.hide)
+	out.Stderr, out.StderrBase64 = stderr.text(r.hide)
 	if code < 0 {
 		return tool.Result{}, fmt.Errorf("run %s: it was killed: %v%s", r.line.program, cmd.ProcessState, said(out))
 	}
@@ -192,8 +199,8 @@ func said(out Output) string {
 }
 
 // text of an output; what is no text is also given in base64.
-func (t *tape) text() (text, encoded string) {
-	b := t.bytes()
+func (t *tape) text(hide answer.Secrets) (text, encoded string) {
+	b := hide.Hide(t.bytes())
 	if !answer.IsBinary(b) {
 		return answer.Text(b), ""
 	}

@@ -83,6 +83,16 @@ func TestNewRefuses(t *testing.T) {
 		{"a line for a shell elsewhere", Config{Argv: []string{"ssh", "host", "ls {x}"}}, "argv"},
 		{"a line for a shell of another", Config{Argv: []string{"su", "ben", "-c", "ls {x}"}}, "argv"},
 		{"a program that find runs", Config{Argv: []string{"find", ".", "-exec", "{x}", ";"}}, "argv"},
+		{"a program behind a time", Config{Argv: []string{"timeout", "5", "{x}"}}, "argv"},
+		{"a program behind a time of the caller", Config{Argv: []string{"timeout", "{n}", "{x}"}}, "argv"},
+		{"a program behind a variable", Config{Argv: []string{"env", "A=b", "{x}", "ls"}}, "argv"},
+		{"a line that is watched", Config{Argv: []string{"watch", "-n", "1", "ls {x}"}}, "argv"},
+		{"a line that is run in parallel", Config{Argv: []string{"parallel", "echo {x}"}}, "argv"},
+		{"shell code behind --", Config{Argv: []string{"sh", "-c", "--", "echo {x}"}}, "argv"},
+		{"shell code in a container", Config{Argv: []string{"docker", "exec", "c", "sh", "-c", "echo {x}"}}, "argv"},
+		{"shell code under a lock", Config{Argv: []string{"flock", "f", "-c", "echo {x}"}}, "argv"},
+		{"shell code on a record", Config{Argv: []string{"script", "-c", "{x}"}}, "argv"},
+		{"a debugger's command", Config{Argv: []string{"gdb", "-ex", "{x}"}}, "argv"},
 		{"shell code as input", Config{Argv: []string{"sh"}, Stdin: "echo {x}"}, "stdin"},
 		{"shell code as input, said so", Config{Argv: []string{"bash", "-s"}, Stdin: "{x}"}, "stdin"},
 	}
@@ -93,7 +103,8 @@ func TestNewRefuses(t *testing.T) {
 			t.Errorf("%s: %v", tt.name, err)
 		}
 	}
-	for _, argv := range [][]string{{"sh", "-c", `echo "$1"`, "--", "{text}"}, {"python3", "script.py", "{x}"}, {"sh", "script.sh", "{x}"}, {"awk", "{{print}}", "{file}"}, {"git", "log", "-c", "{x}"}, {"ssh", "{host}"}, {"timeout", "{n}", "ls"}, {"find", ".", "-name", "{x}"}, {"sudo", "-n", "ls", "{x}"}} {
+	for _, argv := range [][]string{{"sh", "-c", `echo "$1"`, "--", "{text}"}, {"python3", "script.py", "{x}"}, {"sh", "script.sh", "{x}"}, {"awk", "{{print}}", "{file}"}, {"git", "log", "-c", "{x}"}, {"ssh", "{host}"}, {"timeout", "{n}", "ls"}, {"find", ".", "-name", "{x}"}, {"sudo", "-n", "ls", "{x}"}, {"env", "A=b", "ls", "{x}"},
+		{"docker", "exec", "c", "ls", "{x}"}, {"python3", "-c", "import sys; print(sys.argv[1:])", "{x}"}, {"sed", "-n", "1p", "{file}"}, {"grep", "-c", "{x}"}} {
 		if _, err := New("run", Config{Argv: argv}); err != nil {
 			t.Errorf("%v: %v", argv, err)
 		}
@@ -184,6 +195,19 @@ func TestEnvironment(t *testing.T) {
 	want := "HOLDSHORT_OPERATION_ID=tr:run_1/do\nLISTED=yes\nOVER=inner\nOWN={not a template\nPATH=" + os.Getenv("PATH") + "\n"
 	if err != nil || out.Stdout != want {
 		t.Errorf("has %q, %v", out.Stdout, err)
+	}
+}
+
+// What the environment holds that is secret does not come back.
+func TestSecretsOfTheEnvironment(t *testing.T) {
+	t.Setenv("SHOP_TOKEN", "passed-s3cret")
+	made := newTool(t, Config{Argv: []string{"sh", "-c", `echo "$SHOP_TOKEN $API_KEY $MODE"; echo "$API_KEY" >&2; exit "$1"`, "--", "{code}"}, Pass: []string{"SHOP_TOKEN"}, Env: map[string]string{"API_KEY": "own-s3cret", "MODE": "production"}})
+	out, err := callWith(t, made, `{"code":0}`)
+	if err != nil || out.Stdout != "[secret] [secret] production\n" || out.Stderr != "[secret]\n" {
+		t.Errorf("gives %+v, %v", out, err)
+	}
+	if _, err := callWith(t, made, `{"code":1}`); err == nil || strings.Contains(err.Error(), "s3cret") {
+		t.Errorf("gives %v", err)
 	}
 }
 

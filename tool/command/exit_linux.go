@@ -2,16 +2,18 @@ package command
 
 import (
 	"errors"
-	"os/exec"
 	"syscall"
 	"unsafe"
 )
 
 // wait waits for the program and ends what it left running, so that nothing of it goes on, and nobody holds its pipes.
-func wait(cmd *exec.Cmd) error {
-	awaitExit(cmd.Process.Pid)
-	_ = killGroup(cmd)
-	return cmd.Wait()
+func (g *group) wait() error {
+	awaitExit(g.cmd.Process.Pid)
+	_ = g.kill()
+	g.mu.Lock()
+	g.over = true
+	g.mu.Unlock()
+	return g.cmd.Wait()
 }
 
 // awaitExit returns when the process has ended and is not reaped yet: until then its id, which is that of its group, is nobody else's.

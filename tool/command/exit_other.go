@@ -2,11 +2,12 @@
 
 package command
 
-import "os/exec"
-
-// wait waits for the program, then ends what it left running and holds its pipes no longer than WaitDelay.
-func wait(cmd *exec.Cmd) error {
-	err := cmd.Wait()
-	_ = killGroup(cmd)
+// wait waits for the program, then ends what it left running; who still holds its pipes is waited for no longer than WaitDelay.
+func (g *group) wait() error {
+	err := g.cmd.Wait()
+	_ = g.kill()
+	g.mu.Lock()
+	g.over = true
+	g.mu.Unlock()
 	return err
 }

@@ -5,12 +5,14 @@ package mcp
 import (
 	"log/slog"
 	"net/url"
+	"os"
 	"regexp"
 	"strings"
 	"time"
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/tool"
+	"github.com/holdshort/holdshort/tool/internal/answer"
 )
 
 // Config describes a server of tools. Name is needed, and either Command or URL.
@@ -47,6 +49,7 @@ type Config struct {
 	// Logger. Default: none.
 	Logger *slog.Logger
 
+	hide       answer.Secrets
 	maxMessage int // bytes of one message of the server; a longer one ends the connection
 }
 
@@ -71,6 +74,14 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	for _, list := range []map[string]string{c.Headers, c.Env} {
+		for name, value := range list {
+			c.hide.Add(name, value)
+		}
+	}
+	for _, name := range c.Pass {
+		c.hide.Add(name, os.Getenv(name))
 	}
 	c.Logger = c.Logger.With("mcp_server", c.Name)
 	return c

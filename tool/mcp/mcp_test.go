@@ -141,6 +141,21 @@ func TestResults(t *testing.T) {
 	}
 }
 
+// What the configuration holds that is secret does not come back.
+func TestSecrets(t *testing.T) {
+	c := child(t, t.TempDir())
+	c.Env["API_KEY"] = "own-s3cret"
+	made := toolsOf(t, connect(t, c))["refund"]
+	if got, err := callWith(t, made, `{"do":"environment"}`); err != nil || strings.Contains(got, "s3cret") || !strings.Contains(got, "API_KEY=[secret]") {
+		t.Errorf("gives %s, %v", got, err)
+	}
+	for _, do := range []string{"leak", "leak by error"} {
+		if _, err := callWith(t, made, `{"do":"`+do+`","text":"own-s3cret"}`); err == nil || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%s gives %v", do, err)
+		}
+	}
+}
+
 // Errors: which prove that nothing was done.
 func TestErrors(t *testing.T) {
 	for _, definite := range []bool{false, true} {

@@ -73,7 +73,10 @@ func TestPins(t *testing.T) {
 	if _, err := callWith(t, tools["look"], `{"do":"change","text":"pays to somebody else"}`); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the change is noticed", func() bool { return tools["refund"].Changed() })
+	eventually(t, "the change is noticed", func() bool { return described(s, "refund") == "pays to somebody else" })
+	if !tools["refund"].Changed() {
+		t.Error("it is unchanged")
+	}
 	if got, err := callWith(t, tools["refund"], `{"text":"asked about"}`); err != nil || got != `"echo: asked about"` {
 		t.Errorf("a call that was asked about gives %s, %v", got, err)
 	}

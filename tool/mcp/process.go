@@ -18,6 +18,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/holdshort/holdshort/tool/internal/answer"
 )
 
 // process is a server that runs as a child, in a group of its own.
@@ -53,7 +55,7 @@ func (c Config) start() (*process, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	go logLines(stderr, c.Logger)
+	go logLines(stderr, c.Logger, c.hide)
 	return &process{cmd: cmd, stdin: stdin, stdout: stdout, maxMessage: c.maxMessage}, nil
 }
 
@@ -74,14 +76,14 @@ func (c Config) environment() []string {
 }
 
 // logLines writes what a server says on its standard error to the log, each line shortened.
-func logLines(r io.Reader, log *slog.Logger) {
+func logLines(r io.Reader, log *slog.Logger, hide answer.Secrets) {
 	lines := bufio.NewReaderSize(r, 4096)
 	for {
 		line, more, err := lines.ReadLine()
 		if err != nil {
 			return
 		}
-		log.Debug("the server writes", "text", strings.ToValidUTF8(string(line), "\uFFFD"))
+		log.Debug("the server writes", "text", strings.ToValidUTF8(string(hide.HideCut(line)), "\uFFFD"))
 		for more && err == nil {
 			_, more, err = lines.ReadLine()
 		}

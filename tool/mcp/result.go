@@ -26,26 +26,27 @@ type part struct {
 }
 
 // valueOf makes the value of a result: what is structured as it is, one text as text, and else the list of parts.
-func valueOf(r *mcp.CallToolResult, most int) json.RawMessage {
+func valueOf(r *mcp.CallToolResult, most int, hide answer.Secrets) json.RawMessage {
 	if r.StructuredContent != nil {
 		if raw, err := json.Marshal(r.StructuredContent); err == nil {
-			return answer.Limit(raw, most)
+			return answer.Limit(hide.Hide(raw), most)
 		}
 	}
 	if len(r.Content) == 0 {
 		return json.RawMessage("null")
 	}
 	if only, ok := r.Content[0].(*mcp.TextContent); ok && len(r.Content) == 1 {
-		if len(only.Text) > most {
-			return answer.Truncated([]byte(only.Text[:most]), int64(len(only.Text)))
+		text := hide.Hide([]byte(only.Text))
+		if len(text) > most {
+			return answer.Truncated(text[:most], int64(len(only.Text)))
 		}
-		return answer.Marshal(strings.ToValidUTF8(only.Text, "\uFFFD"))
+		return answer.Marshal(strings.ToValidUTF8(string(text), "\uFFFD"))
 	}
 	parts := make([]part, 0, len(r.Content))
 	for _, c := range r.Content {
 		parts = append(parts, partOf(c))
 	}
-	return answer.Limit(answer.Marshal(parts), most)
+	return answer.Limit(hide.Hide(answer.Marshal(parts)), most)
 }
 
 func partOf(c mcp.Content) part {
@@ -84,7 +85,7 @@ func (c Config) reported(r *mcp.CallToolResult, reads bool, args json.RawMessage
 			b.Write(raw)
 		}
 	}
-	fault := tool.Classify(http.StatusBadRequest, []byte(b.String()), args)
+	fault := tool.Classify(http.StatusBadRequest, c.hide.Hide([]byte(b.String())), args)
 	if fault.Status = 0; strings.TrimSpace(b.String()) == "" {
 		fault.Message = "the tool reports an error"
 	}
@@ -98,7 +99,8 @@ func (c Config) reported(r *mcp.CallToolResult, reads bool, args json.RawMessage
 }
 
 // failed makes the error of a call without a result. The protocol's own refusals come before a tool runs.
-func failed(server string, err error, s *sent, args json.RawMessage) error {
+func (c Config) failed(err error, s *sent, args json.RawMessage) error {
+	server := c.Name
 	var late abandoned
 	if !s.maybe.Load() && !errors.As(err, &late) {
 		return tool.NotSent(fmt.Errorf("call MCP server %s: %w", server, err))
@@ -107,7 +109,7 @@ func failed(server string, err error, s *sent, args json.RawMessage) error {
 	if errors.As(err, &refusal) {
 		switch refusal.Code {
 		case jsonrpc.CodeInvalidParams:
-			fault := tool.Classify(http.StatusBadRequest, []byte(refusal.Message), args)
+			fault := tool.Classify(http.StatusBadRequest, c.hide.Hide([]byte(refusal.Message)), args)
 			fault.Status = 0
 			return tool.Definite(fault)
 		case jsonrpc.CodeParseError, jsonrpc.CodeInvalidRequest, jsonrpc.CodeMethodNotFound:

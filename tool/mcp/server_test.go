@@ -125,6 +125,12 @@ func behave(ctx context.Context, s *mcp.Server, dir string, r *mcp.CallToolReque
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "'text' must be one of: a, b"}
 	case "break":
 		return nil, errors.New("something broke")
+	case "leak":
+		out := text("no access with " + in.Text)
+		out.IsError = true
+		return out, nil
+	case "leak by error":
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "no access with " + in.Text}
 	case "structured":
 		return &mcp.CallToolResult{StructuredContent: map[string]any{"id": 7}, Content: []mcp.Content{&mcp.TextContent{Text: `{"id":7}`}}}, nil
 	case "parts":

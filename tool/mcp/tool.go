@@ -121,7 +121,7 @@ func (o *offered) attempt(ctx context.Context, call tool.Call, judged string) (t
 		if ctx.Err() != nil {
 			s.probe(l)
 		}
-		return tool.Result{}, l, sent, failed(s.config.Name, err, sent, call.Args)
+		return tool.Result{}, l, sent, s.config.hide.Error(s.config.failed(err, sent, call.Args))
 	}
 	s.trust()
 	switch {
@@ -130,7 +130,7 @@ func (o *offered) attempt(ctx context.Context, call tool.Call, judged string) (t
 	case result.IsError:
 		err = s.config.reported(result, o.reads, call.Args)
 	default:
-		return tool.Result{Value: answer.Bound(valueOf(result, s.config.MaxAnswer))}, l, sent, nil
+		return tool.Result{Value: answer.Bound(valueOf(result, s.config.MaxAnswer, s.config.hide))}, l, sent, nil
 	}
 	return tool.Result{}, l, sent, err
 }

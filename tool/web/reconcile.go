@@ -63,7 +63,7 @@ func (k *caller) find(ctx context.Context, call tool.Call) (tool.Finding, error)
 	if err != nil {
 		return unclear, err
 	}
-	a, err := exchange(k.look, r, k.config.MaxAnswer)
+	a, err := k.reconcile.exchange(k.look, r, k.config.MaxAnswer)
 	if err != nil {
 		return unclear, err
 	}

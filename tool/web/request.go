@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/holdshort/holdshort/tool"
+	"github.com/holdshort/holdshort/tool/internal/answer"
 	"github.com/holdshort/holdshort/tool/internal/fill"
 	"github.com/holdshort/holdshort/tool/internal/outgoing"
 )
@@ -29,6 +30,7 @@ type request struct {
 	form    []parameter
 	isForm  bool
 	args    bool // the body is the arguments
+	secrets answer.Secrets
 }
 
 type header struct {
@@ -111,6 +113,16 @@ func parseRequest(method, address string, query, headers map[string]string, body
 		r.body = &s
 	case len(body) == 0 && (method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch):
 		r.args = true
+	}
+	for _, h := range r.headers {
+		if literal, ok := h.value.Literal(); ok {
+			r.secrets.Add(h.name, literal)
+		}
+	}
+	for _, p := range slices.Concat(r.address.query, r.query, r.form) {
+		if literal, ok := p.value.Literal(); ok {
+			r.secrets.Add(p.name, literal)
+		}
 	}
 	return r, "", nil
 }

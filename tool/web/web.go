@@ -126,7 +126,7 @@ func (k *caller) call(ctx context.Context, call tool.Call) (tool.Result, error) 
 	if k.config.IdempotencyHeader != "" {
 		r.Header.Set(k.config.IdempotencyHeader, fill.Key(call.OperationID))
 	}
-	a, err := exchange(k.client, r, k.config.MaxAnswer)
+	a, err := k.request.exchange(k.client, r, k.config.MaxAnswer)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -164,8 +164,8 @@ type reply struct {
 	lost   error // the body ended too early
 }
 
-// exchange sends a request, once. What never had a connection was not sent.
-func exchange(client *http.Client, r *http.Request, most int64) (reply, error) {
+// exchange sends a request, once. What never had a connection was not sent. Secrets of the configuration that come back are hidden.
+func (t request) exchange(client *http.Client, r *http.Request, most int64) (reply, error) {
 	var connected atomic.Bool
 	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }}
 	response, err := client.Do(r.WithContext(httptrace.WithClientTrace(r.Context(), trace)))
@@ -185,8 +185,10 @@ func exchange(client *http.Client, r *http.Request, most int64) (reply, error) {
 	a.kind, _, _ = mime.ParseMediaType(response.Header.Get("Content-Type"))
 	a.body, a.lost = io.ReadAll(io.LimitReader(response.Body, most+1))
 	if int64(len(a.body)) > most {
-		a.body, a.more = a.body[:most], true
+		a.body, a.more = t.secrets.HideCut(a.body[:most]), true
+		return a, nil
 	}
+	a.body = t.secrets.Hide(a.body)
 	return a, nil
 }
 

@@ -272,6 +272,9 @@ func TestStatuses(t *testing.T) {
 	f := newFar(t, nil)
 	body := `{"detail":[{"loc":["body","size"],"msg":"must be one of: small, large"}]}`
 	for status := 300; status < 600; status++ {
+		if status%100 > 31 && status != 451 && status != 599 { // no statuses that anybody uses
+			continue
+		}
 		f.then = answers(status, "application/json", body)
 		write := newTool(t, Config{URL: f.URL})
 		_, err := callWith(t, write, `{"size":"huge"}`)
