@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/holdshort/holdshort"
@@ -187,9 +188,13 @@ func (c *change) sameArgs(run *holdshort.Run, call *call, op holdshort.Operation
 		if refused != nil {
 			return nil, refused
 		}
-		args = actionOf(req, call.ID).Args
-		if decided.Action == holdshort.Edit {
+		action := actionOf(req, call.ID)
+		if args = action.Args; decided.Action == holdshort.Edit {
 			args = decided.Args
+		}
+		if now := call.tool.Defined(); now != "" && !strings.HasSuffix(action.SchemaHash, ":"+now) {
+			return nil, &refusal{hold: holdshort.ToolUnknown, err: &holdshort.Error{Code: holdshort.ToolUnknown, Op: "call " + call.Key,
+				Message: "the tool is another now than the one that was approved, and nobody knows what became of the call", Hint: "bring the server back that it was, then retry the run; or cancel it"}}
 		}
 	}
 	return args, c.sameAsBefore(call, op, args)

@@ -120,10 +120,46 @@ func (e *Engine) ModelHistory(ctx context.Context, tenant holdshort.TenantID, se
 		}
 		return e.window(tx, session, start.Add(-e.config.History.Window))
 	})
+	list = newest(list, mostHistory)
 	for i := range list {
 		list[i].Parts = e.redact(ctx, tenant, StageModel, list[i])
 	}
 	return list, err
+}
+
+// mostHistory is how many bytes of text a model gets: a run keeps them in its journal, where a byte may take six.
+const mostHistory = 512 << 10
+
+// newest leaves out the oldest where it is too much altogether. What is pinned takes half of it at most.
+func newest(list []holdshort.Message, room int) []holdshort.Message {
+	keep := make([]bool, len(list))
+	for _, pinned := range []bool{true, false} {
+		most := room
+		if pinned {
+			most /= 2
+		}
+		room -= most
+		for i, m := range slices.Backward(list) {
+			size := 200
+			for _, p := range m.Parts {
+				size += len(p.Text) + len(p.Data) + len(p.URL) + len(p.Name)
+			}
+			if m.Pinned == pinned && most >= size {
+				keep[i] = true
+				most -= size
+			} else if m.Pinned == pinned {
+				break
+			}
+		}
+		room += most
+	}
+	var kept []holdshort.Message
+	for i, m := range list {
+		if keep[i] {
+			kept = append(kept, m)
+		}
+	}
+	return kept
 }
 
 // mostPinned is how many pinned messages a model gets: the latest.

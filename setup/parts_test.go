@@ -233,3 +233,29 @@ func TestModelOfTheProgram(t *testing.T) {
 		t.Errorf("%+v", taken)
 	}
 }
+
+// A tool that an agent of the program brings never stands silently behind another of its name.
+func TestToolsOfOneName(t *testing.T) {
+	call := func(context.Context, tool.Call) (tool.Result, error) { return tool.Result{}, nil }
+	own := model.Func(func(context.Context, model.Request, func(string)) (model.Response, error) {
+		return model.Response{Text: "x"}, nil
+	})
+	build := func(yaml, brought tool.Tool) error {
+		options := setup.Options{Dir: t.TempDir(), Tools: []tool.Tool{yaml}, Agents: []setup.Agent{{Config: agent.Config{Name: "a", Model: own, Tools: []tool.Tool{brought}}}}}
+		parts, err := setup.Build(t.Context(), config.Config{Tools: map[string]config.Tool{"pay": {Builtin: true, RequiresApproval: yaml.Guarded}}}, options)
+		if err == nil && len(parts.Tools) != 1 {
+			t.Errorf("%+v", parts.Tools)
+		}
+		return err
+	}
+	plain, guarded := tool.Tool{Name: "pay", Call: call}, tool.Tool{Name: "pay", Call: call, Guarded: true}
+	other := tool.Tool{Name: "pay", Call: call, Schema: json.RawMessage(`{"type":"object"}`)}
+	for name, tt := range map[string]struct {
+		yaml, brought tool.Tool
+		refused       bool
+	}{"the same": {plain, plain, false}, "stricter in the file": {guarded, plain, false}, "laxer in the file": {plain, guarded, true}, "other arguments": {plain, other, true}} {
+		if err := build(tt.yaml, tt.brought); (err != nil) != tt.refused || err != nil && !strings.Contains(err.Error(), `two tools called "pay"`) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

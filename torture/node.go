@@ -48,6 +48,7 @@ type node struct {
 	calls   []string // what they were
 	reached string   // the one that met the fault
 	dead    bool
+	stands  bool // still, until thaw
 	began   bool // the call that it froze after let a tool begin
 
 	froze chan struct{} // closed when it stands still
@@ -81,9 +82,13 @@ func (n *node) callNoting(what string, note func(began *bool) error) error {
 	mode := Mode("")
 	if len(n.calls) == n.fault.Point {
 		n.reached, mode = what, n.fault.Mode
-		n.dead = mode == Before || mode == After
+		n.dead, n.stands = mode == Before || mode == After, mode.frozen()
 	}
+	stands := n.stands && mode == ""
 	n.mu.Unlock()
+	if stands { // all of a process stands still
+		<-n.thaw
+	}
 	switch mode {
 	case Before:
 		return errDead

@@ -132,6 +132,14 @@ func (v *visit) sees(words string) {
 	}
 }
 
+// reads takes the time that the chat gives people before a line that names nothing counts.
+func (v *visit) reads() {
+	select {
+	case <-time.After(readingTime + 200*time.Millisecond):
+	case <-v.ctx.Done():
+	}
+}
+
 func (v *visit) types(text string) {
 	v.t.Helper()
 	if _, err := v.person.WriteString(text); err != nil {
@@ -178,18 +186,21 @@ func TestChatOnATerminal(t *testing.T) {
 	v.sees("runs if approved: orders.refund")
 	v.sees(`"amount": 500`)
 	v.sees("rule     large refunds")
+	v.reads()
 	v.types("yes\r")
 	v.sees("approved by you")
 	v.sees("error_recovery") // it cost 320: the shop refuses, and the same run asks how to put it right
 	v.sees("write your answer")
 	v.kill()
 	v.sees("does not answer; trying again")
+	v.reads()
 	v.types("320\r")
 	v.open()
 	v.sees("answered by you: 320")
 	v.sees(`"amount": 320`) // another amount, another approval
 	v.sees("yes  no  /reject WHY")
 	v.kill()
+	v.reads()
 	v.types("/edit amount=300 reason=as agreed -- a little less\r")
 	v.open()
 	v.sees("edited by you: a little less")

@@ -211,7 +211,7 @@ func TestMissedAndUnseen(t *testing.T) {
 	decision.RequestID = "req_7"
 	s.messages = append(s.messages, decision)
 	s.session.OpenRequests = []holdshort.RequestID{"req_secret"}
-	expect(t, "missed", news(t, c), "closed req_7", "unseen req_secret")
+	expect(t, "missed", news(t, c), "unseen req_secret", "closed req_7")
 	expect(t, "again", news(t, c))
 }
 
@@ -471,6 +471,11 @@ func TestDeedsCountOnce(t *testing.T) {
 func screen(t *testing.T, s *stage) (*chatScreen, *bytes.Buffer) {
 	t.Helper()
 	c := talking(s)
+	at := noon
+	c.now = func() time.Time { // everybody takes their time
+		at = at.Add(2 * time.Second)
+		return at
+	}
 	var drawn bytes.Buffer
 	m := newChatScreen(t.Context(), s, c, &teller{c: c, agent: "desk", now: func() time.Time { return noon }}, canvas{w: &drawn, size: func() (int, int) { return 60, 20 }})
 	settleChat(m, m.Init())
@@ -589,9 +594,12 @@ func TestChatScreen(t *testing.T) {
 	if cmd == nil || cmd() != tea.Quit() {
 		t.Error("Ctrl-C does not leave")
 	}
-	m.Update(brokenMsg{errors.New("gone")})
+	if _, cmd = m.Update(brokenMsg{errors.New("no such stream")}); m.fatal != nil || !m.deaf || cmd == nil {
+		t.Error("without a stream it does not look by itself")
+	}
+	m.Update(brokenMsg{&client.Refusal{Status: 401, Err: &holdshort.Error{Code: holdshort.Unauthenticated}}})
 	if m.fatal == nil {
-		t.Error("a stream that was refused does not end it")
+		t.Error("a key that was revoked does not end it")
 	}
 }
 
@@ -607,6 +615,49 @@ func TestNoSecondDecisionWhileOneIsUnderWay(t *testing.T) {
 	}
 	if len(m.deeds) != 1 || !strings.Contains(drawn.String(), "is on its way") {
 		t.Errorf("%d deeds, %q", len(m.deeds), drawn)
+	}
+}
+
+// A yes that names nothing does not hit what came up while it was typed, or what is left after somebody else closed another.
+func TestNobodyApprovesWhatTheyHaveNotRead(t *testing.T) {
+	s := &stage{requests: []client.Request{request("01jc8zv0q8f5tq2m9d4x7k3n1w", 0, nil)}}
+	m, drawn := screen(t, s)
+	at := noon.Add(time.Hour)
+	m.c.now = func() time.Time { return at }
+	look := func() {
+		_, cmd := m.Update(changedMsg{})
+		settleChat(m, cmd)
+	}
+	typeChat(m, "ye") // for the first
+	closeAs(&s.requests[0], "ben", 10)
+	s.requests = append(s.requests, request("01jc8zv0q8f5tq2m9d4x7kaaaa", 0, nil))
+	at = at.Add(20 * time.Second)
+	look()
+	typeChat(m, "s\n")
+	if len(s.decided) != 0 || m.input.value() != "yes" || !strings.Contains(drawn.String(), "aaaa came up while you were writing: nothing was decided") {
+		t.Fatalf("decided %+v, typed %q", s.decided, m.input.value())
+	}
+	at = at.Add(5 * time.Second) // it was read, but the yes may still be for what ben closed
+	typeChat(m, "\n")
+	if len(s.decided) != 0 {
+		t.Fatalf("decided %+v", s.decided)
+	}
+	at = at.Add(6 * time.Second)
+	typeChat(m, "\n")
+	if len(s.decided) != 1 {
+		t.Fatalf("not decided in the end: %q", drawn)
+	}
+	s.requests = append(s.requests, request("01jc8zv0q8f5tq2m9d4x7kbbbb", 0, func(r *client.Request) { r.Fingerprint = "f-b" }))
+	closeAs(&s.requests[1], "ana", 60)
+	look()
+	typeChat(m, "/approve\n")
+	if len(s.decided) != 1 {
+		t.Fatalf("a command that names nothing: %+v", s.decided)
+	}
+	m.input = newField("", 5, false)
+	typeChat(m, "/approve bbbb\n") // what is named is meant
+	if len(s.decided) != 2 || s.decided[1].Fingerprint != "f-b" {
+		t.Errorf("%+v", s.decided)
 	}
 }
 

@@ -27,13 +27,21 @@ func (m *chatScreen) press(key tea.KeyPressMsg) tea.Cmd {
 	case "alt+enter", "shift+enter":
 		m.input.insert("\n")
 	case "up":
-		m.recall(-1)
+		m.write(func() { m.recall(-1) })
 	case "down":
-		m.recall(1)
+		m.write(func() { m.recall(1) })
 	default:
-		m.input.press(key)
+		m.write(func() { m.input.press(key) })
 	}
 	return nil
+}
+
+// write changes the line, and notes when it was begun.
+func (m *chatScreen) write(change func()) {
+	if len(m.input.text) == 0 {
+		m.wroteAt = m.c.now()
+	}
+	change()
 }
 
 // recall brings a line back that was typed before.

@@ -153,7 +153,11 @@ func (p *plainChat) line(ctx context.Context, typed string) (quit bool, err erro
 	for _, note := range got.notes {
 		p.out.notef("%s", note)
 	}
-	if err := p.settle(ctx, got.run); err != nil {
+	var run holdshort.RunID
+	if got.run != nil {
+		run = got.run.ID
+	}
+	if err := p.settle(ctx, run); err != nil {
 		return false, err
 	}
 	return false, p.catchUp(ctx)
@@ -181,15 +185,16 @@ func (p *plainChat) trouble(err error) {
 	}
 }
 
-// settle waits until the session's run rests.
-func (p *plainChat) settle(ctx context.Context, run *client.Run) error {
-	for run != nil {
-		err := patiently(ctx, p.patience, p.away, func() error {
-			_, err := p.server.AwaitRun(ctx, run.ID)
-			return err
-		})
-		if err != nil {
-			return err
+// settle waits until the session's run rests, whoever made it go on, and the one that began with what that left over.
+func (p *plainChat) settle(ctx context.Context, run holdshort.RunID) error {
+	for {
+		if run != "" {
+			if err := patiently(ctx, p.patience, p.away, func() error {
+				_, err := p.server.AwaitRun(ctx, run)
+				return err
+			}); err != nil {
+				return err
+			}
 		}
 		var now client.Session
 		if err := patiently(ctx, p.patience, p.away, func() (err error) {
@@ -198,12 +203,11 @@ func (p *plainChat) settle(ctx context.Context, run *client.Run) error {
 		}); err != nil {
 			return err
 		}
-		if now.ActiveRun == run.ID || now.ActiveRun == "" {
+		if now.ActiveRun == run || now.ActiveRun == "" {
 			return nil
 		}
-		run = &client.Run{Run: holdshort.Run{ID: now.ActiveRun}} // what was left over began another
+		run = now.ActiveRun
 	}
-	return nil
 }
 
 // stay waits for others to decide what is open when the input has ended.

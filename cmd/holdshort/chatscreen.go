@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"strings"
 	"time"
@@ -42,12 +43,14 @@ type chatScreen struct {
 	input         textField
 	past          []string // lines that were typed
 	pastAt        int
+	wroteAt       time.Time // when the line was begun
 	stream        answer
 	queue         []string // lines that wait to be printed
 	deeds         []*deed  // the first is under way
 	looking       bool
 	again         bool // something changed while somebody looked
 	away          error
+	deaf          bool  // there is no stream of events: it looks now and then
 	fatal         error // why the conversation cannot go on
 }
 
@@ -115,8 +118,12 @@ func (m *chatScreen) update(msg tea.Msg) (cmd tea.Cmd) {
 	case awayMsg:
 		m.away = msg.err
 	case brokenMsg:
-		m.fatal = msg.err
-		return tea.Quit
+		if mayNot(msg.err) {
+			m.fatal = msg.err
+			return tea.Quit
+		}
+		m.deaf = true // it can still be looked at now and then
+		return m.later()
 	case client.Delta:
 		m.delta(msg)
 	case doneMsg:
@@ -124,7 +131,7 @@ func (m *chatScreen) update(msg tea.Msg) (cmd tea.Cmd) {
 	case tea.KeyPressMsg:
 		cmd = m.press(msg)
 	case tea.PasteMsg:
-		m.input.insert(msg.Content)
+		m.write(func() { m.input.insert(msg.Content) })
 	}
 	return cmd
 }
@@ -138,7 +145,7 @@ func (m *chatScreen) glanced(msg glancedMsg) tea.Cmd {
 		return nil
 	case absent(msg.err):
 		m.away = msg.err
-		return tea.Tick(time.Second, func(time.Time) tea.Msg { return changedMsg{} })
+		return m.later()
 	case msg.err != nil:
 		m.fatal = msg.err
 		return tea.Quit
@@ -163,10 +170,24 @@ func (m *chatScreen) glanced(msg glancedMsg) tea.Cmd {
 	if !m.c.busy() {
 		m.stream = answer{}
 	}
-	if m.again {
+	switch {
+	case m.again:
 		return m.look()
+	case m.deaf:
+		return m.later()
 	}
 	return nil
+}
+
+// later looks again in a while.
+func (m *chatScreen) later() tea.Cmd {
+	return tea.Tick(time.Second, func(time.Time) tea.Msg { return changedMsg{} })
+}
+
+// mayNot reports whether the server says that this is not for us, or not any more.
+func mayNot(err error) bool {
+	refused, ok := errors.AsType[*client.Refusal](err)
+	return ok && (refused.Status == http.StatusUnauthorized || refused.Status == http.StatusForbidden || refused.Status == http.StatusNotFound)
 }
 
 // delta takes a piece of an answer. One that was told whole already is over.
@@ -225,7 +246,12 @@ func (m *chatScreen) submit() tea.Cmd {
 	m.past = append(m.past, typed)
 	m.pastAt = len(m.past)
 	m.say(append(m.t.speak(bold, "you", visible(typed)), "")...)
-	l, err := m.c.reader().read(typed)
+	by := m.c.reader()
+	by.hasty = func(req client.Request) bool { return m.c.hasty(req, m.wroteAt) }
+	l, err := by.read(typed)
+	if _, hasty := errors.AsType[*hastyError](err); hasty {
+		m.input, m.wroteAt = newField(typed, 5, false), m.c.now()
+	}
 	switch {
 	case err != nil:
 		m.say(append(m.t.note(red, sayError(err)), "")...)

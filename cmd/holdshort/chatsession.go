@@ -59,52 +59,15 @@ type conversation struct {
 	spoke   map[holdshort.RunID]bool // a run whose answer was told
 	mine    map[string]bool          // ids of messages that were written here
 	begun   bool
+	now     func() time.Time
+	shown   map[holdshort.RequestID]time.Time // when somebody here saw it first
+	taken   time.Time                         // when something that was open here was last closed by somebody else
 }
 
 func newConversation(server counterpart, id holdshort.SessionID, me client.Me) *conversation {
 	return &conversation{server: server, id: id, me: me, said: map[holdshort.MessageID]bool{}, open: map[holdshort.RequestID]client.Request{},
-		asked: map[holdshort.RequestID]bool{}, over: map[holdshort.RunID]bool{}, held: map[holdshort.RunID]bool{}, spoke: map[holdshort.RunID]bool{}, mine: map[string]bool{}}
-}
-
-// mostPage is how many messages are read at once, mostRuns how many runs may end between two looks.
-const (
-	mostPage = 100
-	mostRuns = 20
-)
-
-// glance is what one look at the server gave.
-type glance struct {
-	session client.Session
-	runs    []client.Run
-	open    []client.Request
-	pauses  []happening
-	said    []holdshort.Message
-	page    string
-}
-
-// look reads where things stand. It changes nothing: what it saw counts once take has it. Runs are read first and messages last, so that what
-// a run has said is there when it is over.
-func (c *conversation) look(ctx context.Context) (g glance, err error) {
-	if g.session, err = c.server.Session(ctx, c.id); err != nil {
-		return g, err
-	}
-	runs, err := c.server.Runs(ctx, client.FindRuns{Session: c.id, Limit: mostRuns})
-	if err != nil {
-		return g, err
-	}
-	g.runs = runs.Items
-	if g.open, err = gather(ctx, c.server, client.Find{Status: holdshort.RequestOpen, Session: c.id}, 200); err != nil {
-		return g, err
-	}
-	if g.pauses, err = c.pauses(ctx, g.session, g.open); err != nil {
-		return g, err
-	}
-	if g.said, g.page, err = c.messages(ctx); err != nil {
-		return g, err
-	}
-	missed, err := c.missed(ctx, g.said, g.open)
-	g.pauses = append(g.pauses, missed...)
-	return g, err
+		asked: map[holdshort.RequestID]bool{}, over: map[holdshort.RunID]bool{}, held: map[holdshort.RunID]bool{}, spoke: map[holdshort.RunID]bool{}, mine: map[string]bool{},
+		now: time.Now, shown: map[holdshort.RequestID]time.Time{}}
 }
 
 // take makes what a look saw what is known, and gives what is to be told, in the order in which it happened.
@@ -124,110 +87,6 @@ func (c *conversation) take(g glance) []happening {
 		return a.at.Compare(b.at)
 	})
 	return news
-}
-
-// pauses gives what opened, was voted on and closed.
-func (c *conversation) pauses(ctx context.Context, session client.Session, open []client.Request) (news []happening, err error) {
-	slices.SortFunc(open, func(a, b client.Request) int { return cmp.Compare(a.ID, b.ID) }) // ids are in the order of time
-	now := map[holdshort.RequestID]bool{}
-	for _, req := range open {
-		now[req.ID] = true
-		before, known := c.open[req.ID]
-		if known && req.Audience.Needed() < 2 {
-			continue
-		}
-		if req, err = c.server.Request(ctx, req.ID); err != nil { // the list has no votes
-			return nil, err
-		}
-		switch {
-		case req.Status != holdshort.RequestOpen: // between the two looks; the next one tells
-			now[req.ID] = known
-		case !known:
-			news = append(news, happening{at: askedAt(req), opened: &req})
-		case len(req.Votes) > len(before.Votes):
-			news = append(news, happening{at: req.Votes[len(req.Votes)-1].At, voted: &req})
-		}
-	}
-	for id := range c.open {
-		if now[id] {
-			continue
-		}
-		req, err := c.server.Request(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		if req.Status != holdshort.RequestOpen {
-			news = append(news, happening{at: closedAt(req), closed: &req})
-		}
-	}
-	for _, id := range session.OpenRequests {
-		if !now[id] && !c.asked[id] {
-			news = append(news, happening{at: time.Now(), unseen: id})
-		}
-	}
-	return news, nil
-}
-
-func askedAt(req client.Request) time.Time {
-	if !req.AskedAt.IsZero() {
-		return req.AskedAt
-	}
-	return req.CreatedAt
-}
-
-func closedAt(req client.Request) time.Time {
-	if req.Decision != nil {
-		return req.Decision.At
-	}
-	return req.ClosedAt
-}
-
-// messages reads from the page on that was the last one.
-func (c *conversation) messages(ctx context.Context) (all []holdshort.Message, cursor string, err error) {
-	cursor = c.page
-	for {
-		page, err := c.server.Messages(ctx, c.id, client.FindMessages{Window: "all", Limit: mostPage, Cursor: cursor})
-		if err != nil {
-			return nil, "", err
-		}
-		all = append(all, page.Items...)
-		if page.Next == "" {
-			return all, cursor, nil
-		}
-		cursor = page.Next
-	}
-}
-
-// Types of the notes that agents leave: what they wanted done, and what came of it.
-const (
-	noteOfCalls   = "tool_calls"
-	noteOfResults = "tool_results"
-)
-
-// recent is how much of what was decided before somebody looked for the first time is told.
-const recent = 10
-
-// missed gives pauses that opened and closed between two looks, by what they left in the history.
-func (c *conversation) missed(ctx context.Context, all []holdshort.Message, open []client.Request) (news []happening, err error) {
-	if !c.begun {
-		all = all[max(len(all)-recent, 0):]
-	}
-	seen := map[holdshort.RequestID]bool{}
-	for _, m := range all {
-		if m.Type != holdshort.TypeDecision || c.said[m.ID] || c.asked[m.RequestID] || seen[m.RequestID] || slices.ContainsFunc(open, func(r client.Request) bool { return r.ID == m.RequestID }) {
-			continue
-		}
-		seen[m.RequestID] = true
-		req, err := c.server.Request(ctx, m.RequestID)
-		switch {
-		case holdshort.CodeOf(err) == holdshort.NotFound: // not for this person's eyes
-		case err != nil:
-			return nil, err
-		case req.Status != holdshort.RequestOpen:
-			news = append(news, happening{at: closedAt(req), closed: &req, missed: true})
-		}
-	}
-	return news, nil
 }
 
 // heard gives the messages that were not told yet and are not told in another form: questions and decisions are pauses, and what was written
@@ -278,13 +137,16 @@ func (c *conversation) told(h happening) {
 	case h.message != nil:
 		c.said[h.message.ID] = true
 	case h.opened != nil:
-		c.open[h.opened.ID], c.asked[h.opened.ID] = *h.opened, true
+		c.open[h.opened.ID], c.asked[h.opened.ID], c.shown[h.opened.ID] = *h.opened, true, c.now()
 	case h.voted != nil:
 		c.open[h.voted.ID] = *h.voted
 	case h.closed != nil:
 		delete(c.open, h.closed.ID)
 		c.asked[h.closed.ID] = true
 		c.closed = append(c.closed, handle(*h.closed), string(h.closed.ID))
+		if d := h.closed.Decision; d == nil || !d.Actor.Same(c.me.Actor) {
+			c.taken = c.now()
+		}
 	case h.unseen != "":
 		c.asked[h.unseen] = true
 	case h.ended != nil && h.ended.Status.Ended():
@@ -353,13 +215,30 @@ func or(before, between string) string {
 	return between
 }
 
+// A line that names no request counts for one that somebody could read before they began to write, and not while another one that they may
+// have meant was just closed by somebody else: the kernel has the same rule for replies in chat.
+const (
+	readingTime = time.Second
+	quietTime   = 10 * time.Second
+)
+
+// hasty reports whether a line that was begun at a moment may have been meant for something else than a request.
+func (c *conversation) hasty(req client.Request, begun time.Time) bool {
+	return c.shown[req.ID].Add(readingTime).After(begun) || c.justTaken(req)
+}
+
+// justTaken reports whether somebody else closed something here a moment ago.
+func (c *conversation) justTaken(client.Request) bool {
+	return !c.taken.IsZero() && c.now().Sub(c.taken) < quietTime
+}
+
 // reader reads the next line by what is open now.
 func (c *conversation) reader() reader {
 	var hints []string
 	if c.session.Language != "" {
 		hints = append(hints, c.session.Language)
 	}
-	return reader{open: c.waiting(), closed: c.closed, prompt: c.session.Prompt, may: c.may, hints: hints}
+	return reader{open: c.waiting(), closed: c.closed, prompt: c.session.Prompt, may: c.may, hints: hints, hasty: c.justTaken}
 }
 
 // deed prepares a line for sending.
