@@ -131,10 +131,16 @@ func TestAgent(t *testing.T) {
 	has(t, g.decides(engine.DecideInput{Action: holdshort.Respond, Value: json.RawMessage(`"it was paid in cash"`)}), "it was paid in cash")
 
 	has(t, g.says("cancel order 80"), "? Run these 2 calls?", `"to":"[redacted]"`)
+	has(t, g.decides(engine.DecideInput{Action: holdshort.Reject, Message: "she changed her mind"}), "The order stands", "she changed her mind")
+	has(t, g.says("cancel order 82"), "? Run these 2 calls?")
+	calls := g.open().Actions
+	has(t, g.decides(engine.DecideInput{Action: holdshort.Approve, Calls: []holdshort.CallDecision{{CallID: calls[0].CallID, Action: holdshort.Approve}, {CallID: calls[1].CallID, Action: holdshort.Reject}}}),
+		"Canceled. The letter to the customer was not sent.")
+	has(t, g.says("cancel order 80"), "? Run these 2 calls?")
 	has(t, g.decides(engine.DecideInput{Action: holdshort.Approve}), "Canceled, and the customer knows.")
 	has(t, g.says("write about order 81: it is repaired"), "? Run mail.send", "it is repaired")
 	has(t, g.decides(engine.DecideInput{Action: holdshort.Approve}), "on its way")
-	if n := len(shop.Effects()); n != 5 {
+	if n := len(shop.Effects()); n != 6 {
 		t.Errorf("%d effects", n)
 	}
 }

@@ -33,13 +33,32 @@ func Note(c *Context, name string, m holdshort.Message) {
 // History is what was said in the run's session and a model may know, oldest first, as it is the first time that this is reached. Without a
 // session it is empty.
 func History(c *Context, name string) ([]holdshort.Message, error) {
-	return local(c, KindStep, name, func(ctx context.Context) ([]holdshort.Message, error) { return c.x.recorder.History(ctx) }, nil)
+	return looked(c, name, func(ctx context.Context) ([]holdshort.Message, error) { return c.x.recorder.History(ctx) })
+}
+
+// looked records what the store said. That it is away is no outcome: the run stops here and comes again.
+func looked[T any](c *Context, name string, look func(context.Context) (T, error)) (T, error) {
+	entry := c.perform(KindStep, name, "", func(key string) (holdshort.JournalEntry, error) {
+		value, err := look(c.x.ctx)
+		if code := holdshort.CodeOf(err); code == holdshort.NotFound || code == holdshort.Corrupt { // that it will say again
+			return c.record(KindStep, key, "", nil, &holdshort.Failure{Code: code, Message: clipTo(err.Error(), 2000), Step: key})
+		}
+		if err != nil {
+			return holdshort.JournalEntry{}, err
+		}
+		raw, err := encode("outcome of "+key, value)
+		if err != nil {
+			return holdshort.JournalEntry{}, Fail(holdshort.Failure{Code: holdshort.Invalid, Message: err.Error(), Step: key})
+		}
+		return c.record(KindStep, key, "", raw, nil)
+	})
+	return outcome[T](c, entry)
 }
 
 // Heard is one message of the session as a model may know it, as it is the first time that this is reached; false if a model may know nothing
 // of it.
 func Heard(c *Context, name string, id holdshort.MessageID) (m holdshort.Message, ok bool, err error) {
-	m, err = local(c, KindStep, name, func(ctx context.Context) (holdshort.Message, error) {
+	m, err = looked(c, name, func(ctx context.Context) (holdshort.Message, error) {
 		if r, ok := c.x.recorder.(interface {
 			Heard(context.Context, holdshort.MessageID) (holdshort.Message, error)
 		}); ok {
@@ -52,7 +71,7 @@ func Heard(c *Context, name string, id holdshort.MessageID) (m holdshort.Message
 			}
 		}
 		return holdshort.Message{}, err
-	}, nil)
+	})
 	return m, err == nil && m.ID == id, err
 }
 

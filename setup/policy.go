@@ -1,9 +1,12 @@
 package setup
 
 import (
+	"cmp"
 	"context"
+	"strings"
 	"time"
 
+	"github.com/holdshort/holdshort/agent"
 	"github.com/holdshort/holdshort/policy"
 	"github.com/holdshort/holdshort/policy/rulebook"
 )
@@ -19,6 +22,7 @@ func (b *builder) readPolicy(context.Context) error {
 		if err != nil {
 			return b.wrong("policies", err)
 		}
+		b.parts.Rules, b.parts.Version = len(b.Policies), book.Version()
 		b.log.Info("policy.loaded", "rules", len(b.Policies), "version", book.Version())
 		rules = book
 	}
@@ -38,7 +42,7 @@ type patient struct {
 func (p patient) Judge(ctx context.Context, call policy.Call) (policy.Verdict, error) {
 	v, err := p.Policy.Judge(ctx, call)
 	if v.ExpiresIn == 0 {
-		v.ExpiresIn = p.waits[call.Agent]
+		v.ExpiresIn = cmp.Or(p.waits[call.Agent], p.waits[strings.TrimPrefix(call.Flow, agent.FlowName(""))]) // of the one that handed the work over
 	}
 	return v, err
 }

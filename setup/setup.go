@@ -62,6 +62,9 @@ type Parts struct {
 	Flows  []flow.Flow
 	Tools  []tool.Tool
 	Policy policy.Policy
+	// Rules is how many rules the policy has, and Version names them. Zero of a policy that is not made of rules.
+	Rules   int
+	Version string
 	// Agents gives the flow of each agent, and Modes how callers meet its pauses: blocking or async.
 	Agents map[string]string
 	Modes  map[string]string

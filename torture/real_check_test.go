@@ -90,6 +90,15 @@ func TestExaminerSees(t *testing.T) {
 		{"a step again after the pause", func(x *examiner, _ *findings) {
 			x.seen.Marks["run_1/before"] = append(x.seen.Marks["run_1/before"], Mark{Token: "b", Began: time.Now().Add(time.Second)})
 		}, NotRepeated},
+		{"a model asked again after the pause", func(x *examiner, f *findings) {
+			f.run.Flow, f.run.Result = agentFlow, json.RawMessage(`{"text":"done","iterations":3}`)
+			x.ledger.asked["req_1"].request.OriginStepID = "calls-2"
+			request(f, func(r *holdshort.Request) { r.OriginStepID = "calls-2" })
+			x.seen.Marks["run_1/model-1"] = []Mark{{Token: "c", Began: time.Now().Add(time.Second)}}
+		}, NotRepeated},
+		{"an agent that did not come to its last line", func(_ *examiner, f *findings) {
+			f.run.Flow, f.run.Result = agentFlow, json.RawMessage(`{"text":"done","iterations":2}`)
+		}, Progress},
 		{"a decision that nobody sent", func(_ *examiner, f *findings) { decision(f, func(d *holdshort.Decision) { d.Message = "forged" }) }, OnlyEntitled},
 		{"too few approvals", func(_ *examiner, f *findings) {
 			request(f, func(r *holdshort.Request) { r.Audience.Quorum = 2 })

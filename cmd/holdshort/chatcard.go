@@ -97,7 +97,7 @@ func action(req client.Request, i int) string {
 		head = fmt.Sprintf("call %d of %d: %s", i+1, len(req.Actions), oneLine(a.Tool))
 	}
 	if !a.NeedsApproval {
-		head += "  (needs no decision, runs with the others)"
+		head += "  (needs no decision)"
 	}
 	return head
 }

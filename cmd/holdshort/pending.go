@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -142,7 +143,7 @@ func breaks(ctx context.Context, tx store.ReadTx, req holdshort.Request, can []a
 		if run.Held != nil {
 			return "its run is held: " + string(run.Held.Code), nil
 		}
-		call.Flow, call.Agent, call.User = run.Flow, run.Agent, run.User
+		call.Flow, call.Agent, call.User = run.Flow, cmp.Or(flow.AgentOf(req.OriginStepID), run.Agent), run.User
 	} else if len(can) == 1 {
 		rules = policy.AskAlways // raised from outside, where its tools live, and there are no rules but the demo's
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -108,7 +109,7 @@ func (r *records) request(tx store.ReadTx, req holdshort.Request) error {
 		if err != nil {
 			return err
 		}
-		base.User, base.Agent, base.Flow = run.User, run.Agent, run.Flow
+		base.User, base.Agent, base.Flow = run.User, cmp.Or(flow.AgentOf(req.OriginStepID), run.Agent), run.Flow
 	}
 	for _, a := range req.Actions {
 		if !base.Outside {
@@ -223,7 +224,7 @@ func (r *records) journal(tx store.ReadTx, run holdshort.Run) error {
 			r.Unkept++
 			continue
 		}
-		r.Calls = append(r.Calls, recorded{Was: was, Call: policy.Call{Tenant: r.tenant, Tool: call.Tool, Args: call.Args, Agent: run.Agent, Flow: run.Flow, User: run.User, Session: run.SessionID, Run: run.ID, Now: e.Started}})
+		r.Calls = append(r.Calls, recorded{Was: was, Call: policy.Call{Tenant: r.tenant, Tool: call.Tool, Args: call.Args, Agent: cmp.Or(flow.AgentOf(e.Key), run.Agent), Flow: run.Flow, User: run.User, Session: run.SessionID, Run: run.ID, Now: e.Started}})
 	}
 	return nil
 }

@@ -23,6 +23,7 @@ import (
 
 // serving is a whole server: store, engine, identity and API behind one address.
 type serving struct {
+	tenant   holdshort.TenantID // in whose log it stands which rules it judges by
 	store    kept
 	engine   *engine.Engine
 	people   *identity.Identity
@@ -64,7 +65,7 @@ func newServing(ctx context.Context, o servingOptions) (s *serving, err error) {
 	if err := identity.RequireAuth(o.Addr, o.Identity); err != nil { // whoever calls this, it holds
 		return nil, err
 	}
-	s = &serving{store: o.Store, parts: o.Parts, log: o.Log, patience: cmp.Or(o.Shutdown, 10*time.Second)}
+	s = &serving{store: o.Store, parts: o.Parts, tenant: cmp.Or(o.Identity.Tenant, "default"), log: o.Log, patience: cmp.Or(o.Shutdown, 10*time.Second)}
 	version := thisBuild().Version
 	traces, flush, err := telemetry.Traces(ctx, version, o.Engine.Node)
 	if err != nil {
@@ -140,6 +141,11 @@ func (s *serving) run(ctx context.Context, up func() error) (err error) {
 	case err := <-engineEnd:
 		s.listener.Close()
 		return errors.Join(err, s.parts.Close(), s.store.Close())
+	}
+	if s.parts != nil && s.parts.Version != "" {
+		if err := s.engine.PolicyLoaded(ctx, s.tenant, s.parts.Version, s.parts.Rules); err != nil {
+			s.log.Warn("the log does not say which rules stand", "version", s.parts.Version, "error", err)
+		}
 	}
 	go func() { httpEnd <- s.http.Serve(s.listener) }()
 	if err = up(); err == nil {
