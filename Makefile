@@ -39,8 +39,8 @@ bench: ## Go benchmarks, with PostgreSQL: make bench PKG=./store/... BENCH=Commi
 
 .PHONY: figures
 figures: build ## the figures of docs/performance.md on this machine, SQLite then PostgreSQL (some minutes; PARKED and DUE make it longer)
-	bin/holdshort bench --folder . --duration $(FIGURETIME) --cycle --sleeps 200 --parked $(PARKED) --due $(DUE) --door --pollers 1000 --waiters $(WAITERS)
-	@scripts/postgres exec sh -c 'bin/holdshort bench --store "$$HOLDSHORT_TEST_POSTGRES" --duration $(FIGURETIME) --cycle --sleeps 200 --due $(DUE)'
+	bin/holdshort bench --folder . --duration $(FIGURETIME) --cycle --agents --rules --sleeps 200 --parked $(PARKED) --due $(DUE) --door --pollers 1000 --waiters $(WAITERS)
+	@scripts/postgres exec sh -c 'bin/holdshort bench --store "$$HOLDSHORT_TEST_POSTGRES" --duration $(FIGURETIME) --cycle --agents --sleeps 200 --due $(DUE)'
 
 .PHONY: fuzz
 fuzz: ## every fuzz target in turn, FUZZTIME=10m each: make fuzz FUZZ=Canonical FUZZTIME=1m FUZZPARALLEL=2

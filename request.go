@@ -146,6 +146,7 @@ type Action struct {
 	AskedHash     string          `json:"asked_hash,omitempty"` // of what the flow asked for, where a person edited it and others have to approve that
 	SchemaHash    string          `json:"schema_hash,omitempty"`
 	NeedsApproval bool            `json:"needs_approval"`
+	Refused       bool            `json:"refused,omitempty"` // it does not run, whatever is decided: a rule denies it, or its arguments do not fit
 	Editable      []string        `json:"editable,omitempty"`
 	Redacted      []string        `json:"redacted,omitempty"`
 	Blind         []string        `json:"blind,omitempty"` // redacted fields that may be approved unseen

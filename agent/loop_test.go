@@ -1,14 +1,18 @@
 package agent_test
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/agent"
 	"github.com/holdshort/holdshort/holdshorttest"
 	"github.com/holdshort/holdshort/model"
+	"github.com/holdshort/holdshort/policy"
+	"github.com/holdshort/holdshort/tool"
 )
 
 // A model looks something up, asks for an effect, is paused through a restart, and goes on with what was approved. It is asked once for each
@@ -146,4 +150,27 @@ func argsOf(c *holdshorttest.Counted) (list []string) {
 		list = append(list, string(x.Args))
 	}
 	return list
+}
+
+// Whoever decides on a batch sees which of its calls do not run, whatever they say.
+func TestWhatDoesNotRunIsSaid(t *testing.T) {
+	rules := policy.Func(func(_ context.Context, c policy.Call) (policy.Verdict, error) {
+		if c.Tool == "lookup" {
+			return policy.Verdict{Decision: policy.Deny, Rule: "never"}, nil
+		}
+		return policy.Verdict{Decision: policy.Ask, Rule: "writes"}, nil
+	})
+	m := &lines{said: []line{wants(call("d", "lookup", `{"order":"1"}`), call("m", "refund", `{"order":1}`), call("r", "refund", `{"order":"1"}`)), says("ok")}}
+	read, pay := lookup(), refund()
+	a := build(t, agent.Config{Model: m, Tools: []tool.Tool{read.Tool(), pay.Tool()}})
+	k := holdshorttest.New(t, holdshorttest.Options{Agents: []*agent.Agent{a}, Policy: rules})
+	run := k.Start("agent.desk", "go")
+	req := k.Request(run)
+	if got := req.Actions; !got[0].Refused || !got[1].Refused || got[2].Refused || !got[2].NeedsApproval || got[0].NeedsApproval {
+		t.Errorf("%+v", got)
+	}
+	k.As("ana", "reviewer").Approve(req)
+	if resultOf(t, k, run); read.Calls() != 0 || pay.Calls() != 1 {
+		t.Errorf("%d lookups, %d refunds", read.Calls(), pay.Calls())
+	}
 }

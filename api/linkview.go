@@ -57,6 +57,7 @@ type pageAction struct {
 	Args          []pageArg
 	Whole         string // of arguments that are no object
 	NeedsApproval bool
+	Refused       bool
 	Editable      string // which fields
 	Edit          string // the arguments as JSON, to be changed; "": they may not be
 	Choice        string
@@ -117,7 +118,7 @@ func (c *call) asks(v visit, seen engine.RequestView) bool {
 }
 
 func pageActionOf(i int, a holdshort.Action, req holdshort.Request, draft linkDraft) pageAction {
-	out := pageAction{Index: i, CallID: a.CallID, Tool: a.Tool, NeedsApproval: a.NeedsApproval, Editable: strings.Join(a.Editable, ", "), Choice: draft.form.Get("call." + strconv.Itoa(i))}
+	out := pageAction{Index: i, CallID: a.CallID, Tool: a.Tool, NeedsApproval: a.NeedsApproval, Refused: a.Refused, Editable: strings.Join(a.Editable, ", "), Choice: draft.form.Get("call." + strconv.Itoa(i))}
 	var object map[string]json.RawMessage
 	if json.Unmarshal(a.Args, &object) == nil && object != nil {
 		for _, name := range members(a.Args) {

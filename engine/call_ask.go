@@ -91,6 +91,7 @@ func (s *slice) draft(key string, calls []*call, v policy.Verdict, asks func(*ca
 		if c.prior != nil { // the same operation again: the same arguments
 			r.Allowed = []holdshort.Verb{holdshort.Approve, holdshort.Reject, holdshort.Respond}
 		}
+		a.Refused = !a.NeedsApproval && c.entry == nil && c.prior == nil && (c.verdict.Decision == policy.Deny || c.fits() != nil)
 		if a.NeedsApproval {
 			a.Editable, a.Redacted, a.Blind = c.verdict.Editable, c.verdict.Redacted, c.verdict.Blind
 			v = moreOf(v, c.verdict)

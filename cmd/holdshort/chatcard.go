@@ -96,7 +96,10 @@ func action(req client.Request, i int) string {
 	if len(req.Actions) > 1 {
 		head = fmt.Sprintf("call %d of %d: %s", i+1, len(req.Actions), oneLine(a.Tool))
 	}
-	if !a.NeedsApproval {
+	switch {
+	case a.Refused:
+		head += "  (does not run, whatever is decided)"
+	case !a.NeedsApproval:
 		head += "  (needs no decision)"
 	}
 	return head

@@ -25,7 +25,9 @@ func describe(req client.Request, now time.Time) []string {
 	for i, a := range req.Actions {
 		add("")
 		need := ""
-		if !a.NeedsApproval {
+		if a.Refused {
+			need = "  (does not run, whatever is decided: a rule denies it, or its arguments do not fit)"
+		} else if !a.NeedsApproval {
 			need = "  (needs no decision, runs with the others)"
 		}
 		add("call %d of %d: %s  [%s]%s", i+1, len(req.Actions), oneLine(a.Tool), oneLine(a.CallID), need)

@@ -54,6 +54,7 @@ type storedAction struct {
 	AskedHash     string          `json:"asked_hash,omitempty"`
 	SchemaHash    string          `json:"schema_hash,omitempty"`
 	NeedsApproval bool            `json:"needs_approval,omitempty"`
+	Refused       bool            `json:"refused,omitempty"`
 	Editable      []string        `json:"editable,omitempty"`
 	Redacted      []string        `json:"redacted,omitempty"`
 	Blind         []string        `json:"blind,omitempty"`
