@@ -77,8 +77,24 @@ func FaultsOf(err error) Faults {
 // secretLine finds values that nobody wants in a log.
 var (
 	secretLine = regexp.MustCompile(`(?i)((?:secret|api_key|key|token|password|authorization)["']?\s*:\s*)(?:"[^"$]+"|'[^'$]+'|[^\s$,}"'][^,}]*)`)
+	secretMap  = regexp.MustCompile(`(?i)(\b(?:headers|env)["']?\s*:\s*)\{[^\n]*\}`)
+	mapOfThem  = regexp.MustCompile(`(?i)^\s*(?:-\s+)?["']?(?:headers|env)["']?\s*:\s*$`)
+	anyValue   = regexp.MustCompile(`^(\s*(?:"[^"]*"|'[^']*'|[^:]*)\s*:\s*)[^\s$].*$`)
 	secretURL  = regexp.MustCompile(`(://[^/\s:@]*:)[^/\s@]+@`)
 )
+
+// inSecretMap reports whether a line is in a map whose values are all taken for secrets, however its keys are called.
+func inSecretMap(lines []string, line int) bool {
+	indent := func(s string) int { return len(s) - len(strings.TrimLeft(s, " ")) }
+	at := indent(lines[line-1])
+	for i := line - 2; i >= 0 && at > 0; i-- {
+		if strings.TrimSpace(lines[i]) == "" || indent(lines[i]) >= at {
+			continue
+		}
+		return mapOfThem.MatchString(lines[i])
+	}
+	return false
+}
 
 // excerpt is one line of the source with a mark below the column, or a fault must do without it.
 func excerpt(lines []string, line, column int) string {
@@ -87,7 +103,11 @@ func excerpt(lines []string, line, column int) string {
 	}
 	text := strings.TrimRight(lines[line-1], "\r\n")
 	column = max(column, 1)
-	if covered := secretURL.ReplaceAllString(secretLine.ReplaceAllString(text, "${1}…"), "${1}…@"); covered != text {
+	covered := secretURL.ReplaceAllString(secretLine.ReplaceAllString(secretMap.ReplaceAllString(text, "${1}{…}"), "${1}…"), "${1}…@")
+	if inSecretMap(lines, line) {
+		covered = anyValue.ReplaceAllString(covered, "${1}…")
+	}
+	if covered != text {
 		column = min(column, len([]rune(covered)))
 		text = covered
 	}
