@@ -54,7 +54,7 @@ var free = model.Func(func(_ context.Context, req model.Request, _ func(string))
 
 // newDesk makes the agent of the bench.
 func newDesk(m model.Model, limits agent.Limits) (*agent.Agent, error) {
-	return agent.New(agent.Config{Name: "desk", Model: m, Instructions: "You refund orders.", Tools: []tool.Tool{refundTool}, Limits: limits})
+	return agent.New(agent.Config{Name: "clerk", Model: m, Instructions: "You refund orders.", Tools: []tool.Tool{refundTool}, Limits: limits})
 }
 
 // life plays one run from start to its end: start gives the run, decide what it asks.
@@ -119,7 +119,7 @@ func (k *kernel) callCycle(ctx context.Context) (lap, error) {
 }
 
 func (k *kernel) agentCycle(ctx context.Context) (lap, error) {
-	return k.life(ctx, k.starting(engine.StartInput{Agent: "desk", Input: json.RawMessage(`"` + asked + `"`), User: "ben"}))
+	return k.life(ctx, k.starting(engine.StartInput{Agent: "clerk", Input: json.RawMessage(`"` + asked + `"`), User: "ben"}))
 }
 
 func (k *kernel) talkCycle(ctx context.Context) (lap, error) {
@@ -127,5 +127,5 @@ func (k *kernel) talkCycle(ctx context.Context) (lap, error) {
 }
 
 func (k *kernel) chatCycle(ctx context.Context) (lap, error) {
-	return k.life(ctx, k.writing(engine.OpenSessionInput{Agent: "desk"}))
+	return k.life(ctx, k.writing(engine.OpenSessionInput{Agent: "clerk"}))
 }

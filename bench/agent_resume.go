@@ -116,7 +116,7 @@ func measureResume(ctx context.Context, t *target, o Options, report *Report) er
 // walking starts an engine with the agent of this part.
 func walking(ctx context.Context, s store.Store, w *walker) (*kernel, error) {
 	return startEngine(ctx, s, func(c *engine.Config) error {
-		a, err := agent.New(agent.Config{Name: "desk", Model: w, Instructions: "You refund orders.", Tools: []tool.Tool{lookTool, refundTool}, Limits: agent.Limits{Iterations: 1 << 20}})
+		a, err := agent.New(agent.Config{Name: "clerk", Model: w, Instructions: "You refund orders.", Tools: []tool.Tool{lookTool, refundTool}, Limits: agent.Limits{Iterations: 1 << 20}})
 		if err != nil {
 			return err
 		}
@@ -142,7 +142,7 @@ func park(ctx context.Context, s store.Store, w *walker, texts []string) (map[st
 	var wg sync.WaitGroup
 	for i, text := range texts {
 		wg.Go(func() {
-			run, err := k.write(ctx, engine.OpenSessionInput{Agent: "desk"}, text)
+			run, err := k.write(ctx, engine.OpenSessionInput{Agent: "clerk"}, text)
 			if err == nil {
 				_, err = k.AwaitRun(ctx, tenant, run, engine.Resting)
 			}
