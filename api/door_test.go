@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -38,6 +39,7 @@ type door struct {
 	http    *httptest.Server
 	refunds *atomic.Int64
 	keys    map[string]string
+	named   sync.Mutex // of keys: tests call at the same time
 	stop    func()
 }
 
@@ -114,6 +116,8 @@ func (d *door) key(t *testing.T, tenant holdshort.TenantID, user string, roles, 
 // as gives the key of somebody whom the tests know.
 func (d *door) as(t *testing.T, name string) string {
 	t.Helper()
+	d.named.Lock()
+	defer d.named.Unlock()
 	if secret, ok := d.keys[name]; ok {
 		return secret
 	}
