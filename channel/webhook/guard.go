@@ -8,26 +8,8 @@ import (
 	"syscall"
 
 	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/internal/network"
 )
-
-// closed are the networks that lead inside: to this machine, to its neighbours, to other machines behind a translation, or nowhere. What
-// netip knows by itself (private, loopback, link-local, multicast) is not repeated here.
-var closed = prefixes(
-	"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
-	"::/96",           // IPv4 in another coat
-	"::ffff:0:0:0/96", // and translated
-	"64:ff9b::/96",    // NAT64: any IPv4 address, private ones too
-	"64:ff9b:1::/48",
-	"100::/64", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "5f00::/16", "fec0::/10",
-)
-
-func prefixes(texts ...string) []netip.Prefix {
-	list := make([]netip.Prefix, len(texts))
-	for i, text := range texts {
-		list[i] = netip.MustParsePrefix(text)
-	}
-	return list
-}
 
 // guard says where nothing is sent.
 type guard struct {
@@ -50,24 +32,13 @@ func (g guard) permits(ip netip.Addr) bool {
 			return true
 		}
 	}
-	if g.private {
-		return true
-	}
-	if !ip.IsValid() || ip.Zone() != "" || !ip.IsGlobalUnicast() || ip.IsPrivate() || ip.IsLoopback() || ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified() {
-		return false
-	}
-	for _, p := range closed {
-		if p.Contains(ip) {
-			return false
-		}
-	}
-	return true
+	return g.private || network.Public(ip)
 }
 
 // control looks at the address that is really connected to, after every look-up: a name that means something else by now changes nothing.
-func (g guard) control(network, address string, _ syscall.RawConn) error {
-	if network != "tcp4" && network != "tcp6" {
-		return blocked(fmt.Sprintf("of %s", network))
+func (g guard) control(kind, address string, _ syscall.RawConn) error {
+	if kind != "tcp4" && kind != "tcp6" {
+		return blocked(fmt.Sprintf("of %s", kind))
 	}
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {

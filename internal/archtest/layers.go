@@ -28,7 +28,7 @@ var Layers = []Layer{
 	{Dir: "api", Imports: []string{".", "reply", "engine", "flow", "policy", "identity", "agent", "chat", "internal/schema", "internal/apart"}, Modules: []string{"golang.org/x/time/rate", "github.com/google/jsonschema-go"}, Tests: append([]string{"store", "store/sqlite", "tool", "model", "model/script", "internal/testnode"}, bed...)},
 	{Dir: "inbox", Imports: []string{".", "reply", "engine", "flow", "policy", "identity", "agent", "chat"}, Tests: bed},
 	{Dir: "channel", Imports: []string{"."}},
-	{Dir: "channel/*", Imports: []string{".", "reply", "engine", "chat", "channel"}, Tests: append([]string{"store", "store/sqlite", "internal/testnode"}, bed...)},
+	{Dir: "channel/*", Imports: []string{".", "reply", "engine", "chat", "channel", "internal/network"}, Tests: append([]string{"store", "store/sqlite", "internal/testnode"}, bed...)},
 
 	// 3: who is it; one inbound message; the model-and-tools loop
 	{Dir: "identity", Imports: []string{".", "engine", "policy"}, Modules: []string{"github.com/coreos/go-oidc/v3", "golang.org/x/oauth2", "github.com/go-jose/go-jose/v4", "golang.org/x/time/rate"},
@@ -50,6 +50,7 @@ var Layers = []Layer{
 	{Dir: "reply", Imports: []string{"reply/internal/*"}, Modules: []string{"golang.org/x/text"}, Pure: true},
 	{Dir: "reply/internal/*", Imports: []string{"reply/internal/*"}, Modules: []string{"golang.org/x/text"}},
 	{Dir: "internal/apart"},
+	{Dir: "internal/network"},
 	{Dir: "internal/schema", Imports: []string{"."}, Modules: []string{"github.com/google/jsonschema-go"}},
 
 	// 6: the database
@@ -66,7 +67,7 @@ var Layers = []Layer{
 	{Dir: "model/internal/*", Imports: []string{".", "model", "model/internal/*"}},
 	{Dir: "tool", Imports: []string{".", "internal/schema"}, Modules: []string{"github.com/google/jsonschema-go"}, Tests: append([]string{"flow", "policy"}, bed...)},
 	{Dir: "tool/*", Imports: []string{".", "tool", "tool/internal/*", "internal/apart"}, Tests: append([]string{"engine", "flow", "policy"}, bed...)},
-	{Dir: "tool/internal/*", Imports: []string{".", "tool", "tool/internal/*", "internal/apart"}},
+	{Dir: "tool/internal/*", Imports: []string{".", "tool", "tool/internal/*", "internal/apart", "internal/network"}},
 	{Dir: "tool/mcp", Imports: []string{".", "tool", "tool/internal/*", "internal/apart"}, Modules: []string{"github.com/modelcontextprotocol/go-sdk"}, Tests: append([]string{"engine", "flow", "policy"}, bed...)},
 
 	// For programs around it, and the proof

@@ -1,3 +1,5 @@
+// Package outgoing says which addresses a call may connect to, and looks at the one that is really dialed.
+// It may import the root package and internal/network.
 package outgoing
 
 import (
@@ -7,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/internal/network"
 )
 
 // Guard says where a call may go whose host an argument had a part in. The zero value permits public addresses.
@@ -79,13 +82,13 @@ func (g Guard) permits(ip netip.Addr) bool {
 			return true
 		}
 	}
-	return Public(ip)
+	return network.Public(ip)
 }
 
 // Control looks at the address that is really connected to, after every look-up: a name that means something else by now changes nothing.
-func (g Guard) Control(network, address string, _ syscall.RawConn) error {
-	if network != "tcp4" && network != "tcp6" {
-		return Blocked("of " + network)
+func (g Guard) Control(kind, address string, _ syscall.RawConn) error {
+	if kind != "tcp4" && kind != "tcp6" {
+		return Blocked("of " + kind)
 	}
 	if at, err := netip.ParseAddrPort(address); err != nil || !g.permits(at.Addr()) {
 		return Blocked("behind that name") // which one it is, is nobody's business who cannot reach it

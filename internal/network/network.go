@@ -1,6 +1,6 @@
-// Package outgoing says which addresses a call may connect to, and looks at the one that is really dialed.
-// It may import the root package.
-package outgoing
+// Package network knows which addresses the internet knows: whoever lets others name an address asks it before connecting.
+// It imports nothing of this module.
+package network
 
 import "net/netip"
 
