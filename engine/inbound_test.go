@@ -244,6 +244,8 @@ func TestLateReplies(t *testing.T) {
 				}
 			} else if _, err := r.Decide(t.Context(), acme, DecideInput{Request: r.requests(s)[0].ID, Action: holdshort.Reject, Actor: ben}); err != nil {
 				t.Fatal(err)
+			} else {
+				r.settle() // what is said to a run that is still awake is for the run
 			}
 			r.clock.move(c.after)
 			before := r.requests(s)[0]
