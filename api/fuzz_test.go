@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/internal/status"
 )
 
 // FuzzDecode gives any bytes to every type that comes in over HTTP, as body and as query. What cannot be read is refused with a code that is
@@ -49,7 +50,7 @@ func FuzzDecode(f *testing.F) {
 				err := c.decode(in.Interface())
 				if err != nil {
 					var coded *holdshort.Error
-					if status := statuses[holdshort.CodeOf(err)]; !errors.As(err, &coded) || status < 400 || status >= 500 || coded.Message == "" {
+					if status := status.Of(holdshort.CodeOf(err)); !errors.As(err, &coded) || status < 400 || status >= 500 || coded.Message == "" {
 						t.Fatalf("%s %s: %v", e.method, e.path, err)
 					}
 					continue
@@ -110,7 +111,7 @@ func FuzzDecisionForm(f *testing.F) {
 		}
 		in, err := decisionForm(form, req)
 		if err != nil {
-			if status := statuses[holdshort.CodeOf(err)]; status < 400 || status >= 500 {
+			if status := status.Of(holdshort.CodeOf(err)); status < 400 || status >= 500 {
 				t.Fatalf("%q: %v", raw, err)
 			}
 			return

@@ -7,6 +7,7 @@ import (
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/engine"
+	"github.com/holdshort/holdshort/internal/status"
 	"github.com/holdshort/holdshort/policy"
 )
 
@@ -37,7 +38,7 @@ func (c *call) claim(in struct {
 
 // withStanding adds the request as it stands to a conflict, for those who may see it.
 func (c *call) withStanding(id holdshort.RequestID, err error) error {
-	if err == nil || statuses[holdshort.CodeOf(err)] != http.StatusConflict {
+	if err == nil || status.Of(holdshort.CodeOf(err)) != http.StatusConflict {
 		return err
 	}
 	v, look := c.engine.RequestFor(c.ctx, c.who.Tenant, id, c.who.Actor)

@@ -51,7 +51,7 @@ func (c *call) visit(token string) (visit, error) {
 	case c.who.Actor.ID == "":
 		return v, &holdshort.Error{Code: holdshort.Unauthenticated, Message: "nobody is logged in", Hint: "open the link that you were sent, or log in"}
 	}
-	if wait := c.rates.take(string(v.who.Tenant) + "\x00" + v.who.Actor.ID); wait > 0 { // of people who are known: whoever is not has cost nothing yet
+	if wait := c.rates.Take(string(v.who.Tenant) + "\x00" + v.who.Actor.ID); wait > 0 { // of people who are known: whoever is not has cost nothing yet
 		c.w.Header().Set("Retry-After", seconds(wait))
 		return v, &holdshort.Error{Code: holdshort.RateLimited, Message: "too many calls", Hint: "wait a moment"}
 	}

@@ -123,7 +123,7 @@ func (s *Server) list(ctx context.Context, w http.ResponseWriter, r *http.Reques
 	if err != nil {
 		return err
 	}
-	if wait := s.rates.take(string(who.Tenant) + "\x00" + who.Actor.ID); wait > 0 {
+	if wait := s.rates.Take(string(who.Tenant) + "\x00" + who.Actor.ID); wait > 0 {
 		w.Header().Set("Retry-After", seconds(wait))
 		return &holdshort.Error{Code: holdshort.RateLimited, Message: "too many calls", Hint: "wait a moment"}
 	}

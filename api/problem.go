@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/holdshort/holdshort"
-	"github.com/holdshort/holdshort/engine"
+	"github.com/holdshort/holdshort/internal/status"
 	"github.com/holdshort/holdshort/policy"
 )
 
@@ -26,49 +26,6 @@ type Problem struct {
 	IDs      []string       `json:"ids,omitempty"`      // on a conflict of several: which
 }
 
-// statuses is the one table from codes to HTTP. What is not in it is a fault of ours: 500, and only its code is told.
-var statuses = map[holdshort.Code]int{
-	holdshort.Unauthenticated:     http.StatusUnauthorized,
-	holdshort.Invalid:             http.StatusBadRequest,
-	holdshort.NotCanonical:        http.StatusBadRequest,
-	holdshort.FlowUnknown:         http.StatusBadRequest,
-	holdshort.ToolUnknown:         http.StatusBadRequest,
-	holdshort.AgentUnknown:        http.StatusBadRequest,
-	holdshort.NotFound:            http.StatusNotFound,
-	holdshort.Forbidden:           http.StatusForbidden,
-	holdshort.Denied:              http.StatusForbidden,
-	holdshort.Expired:             http.StatusGone,
-	holdshort.Closed:              http.StatusConflict,
-	holdshort.AlreadyVoted:        http.StatusConflict,
-	holdshort.FingerprintMismatch: http.StatusConflict,
-	holdshort.WrongState:          http.StatusConflict,
-	holdshort.Conflict:            http.StatusConflict,
-	holdshort.Duplicate:           http.StatusConflict,
-	holdshort.DecisionUsed:        http.StatusConflict,
-	holdshort.SeveralOpen:         http.StatusConflict,
-	holdshort.LeaseLost:           http.StatusConflict,
-	holdshort.ArgsChanged:         http.StatusConflict,
-	holdshort.MissingResult:       http.StatusConflict,
-	holdshort.MACInvalid:          http.StatusConflict,
-	holdshort.KeyUnknown:          http.StatusConflict,
-	engine.SessionTaken:           http.StatusConflict,
-	holdshort.TooLarge:            http.StatusRequestEntityTooLarge,
-	holdshort.DoesNotFit:          http.StatusUnprocessableEntity,
-	holdshort.InvalidReply:        http.StatusUnprocessableEntity,
-	holdshort.KeyReused:           http.StatusUnprocessableEntity,
-	holdshort.LimitReached:        http.StatusTooManyRequests,
-	holdshort.RateLimited:         http.StatusTooManyRequests,
-	holdshort.TimedOut:            http.StatusGatewayTimeout,
-	holdshort.StoreUnavailable:    http.StatusServiceUnavailable,
-	holdshort.StoreFull:           http.StatusServiceUnavailable,
-	holdshort.StoreReadOnly:       http.StatusServiceUnavailable,
-	holdshort.StoreLocked:         http.StatusServiceUnavailable,
-	holdshort.StoreClosed:         http.StatusServiceUnavailable,
-	holdshort.OutcomeUnknown:      http.StatusServiceUnavailable,
-	holdshort.Quarantined:         http.StatusServiceUnavailable,
-	holdshort.NotReady:            http.StatusServiceUnavailable,
-}
-
 // standing is an error with what stands instead: it is shown to those who may see it.
 type standing struct {
 	error
@@ -82,7 +39,7 @@ func (s standing) Unwrap() error { return s.error }
 // problem says what became of a call that was refused.
 func (s *Server) problem(err error) Problem {
 	code := holdshort.CodeOf(err)
-	p := Problem{Type: "about:blank", Code: code, Status: statuses[code], Hint: holdshort.HintOf(err)}
+	p := Problem{Type: "about:blank", Code: code, Status: status.Of(code), Hint: holdshort.HintOf(err)}
 	var e *holdshort.Error
 	if errors.As(err, &e) {
 		p.Detail, p.Field = e.Message, e.Field

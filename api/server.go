@@ -10,6 +10,7 @@ import (
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/engine"
 	"github.com/holdshort/holdshort/identity"
+	"github.com/holdshort/holdshort/internal/pace"
 )
 
 // Options of a server. The zero value serves.
@@ -82,7 +83,7 @@ type Server struct {
 	log     *slog.Logger
 	mux     *http.ServeMux
 	table   []endpoint
-	rates   *rates
+	rates   *pace.Rates
 	streams *streams
 	csrf    *http.CrossOriginProtection
 	spec    []byte // the OpenAPI document
@@ -95,7 +96,7 @@ var _ http.Handler = (*Server)(nil)
 // New makes a server over an engine.
 func New(e *engine.Engine, people People, options Options) (*Server, error) {
 	options = options.withDefaults()
-	s := &Server{engine: e, people: people, options: options, log: options.Logger, mux: http.NewServeMux(), rates: newRates(options.Rate, options.Burst), streams: &streams{most: options.Streams, of: map[string]int{}}, csrf: http.NewCrossOriginProtection()}
+	s := &Server{engine: e, people: people, options: options, log: options.Logger, mux: http.NewServeMux(), rates: pace.New(options.Rate, options.Burst), streams: &streams{most: options.Streams, of: map[string]int{}}, csrf: http.NewCrossOriginProtection()}
 	s.ending, s.end = context.WithCancel(context.Background())
 	if s.options.Pages == nil {
 		s.options.Pages = s.Pages()
@@ -137,7 +138,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, e endpoint) {
 			s.refuse(w, r, &holdshort.Error{Code: holdshort.Forbidden, Message: "another site asked for this", Hint: "act from the page itself, or with a key", Err: err})
 			return
 		}
-		if wait := s.rates.take(string(who.Tenant) + "\x00" + who.Actor.ID); wait > 0 {
+		if wait := s.rates.Take(string(who.Tenant) + "\x00" + who.Actor.ID); wait > 0 {
 			w.Header().Set("Retry-After", seconds(wait))
 			s.refuse(w, r, &holdshort.Error{Code: holdshort.RateLimited, Message: "too many calls", Hint: "wait as long as Retry-After says"})
 			return

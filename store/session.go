@@ -11,6 +11,16 @@ type SessionReader interface {
 	Session(id holdshort.SessionID) (holdshort.Session, error)
 	// SessionAt gives the current session of a channel address.
 	SessionAt(channel, address string) (holdshort.Session, error)
+	// Sessions lists them, those where something happened last first. One where something happens meanwhile moves to the front: whoever is
+	// past it does not see it again.
+	Sessions(SessionQuery) (Page[holdshort.Session], error)
+}
+
+// SessionQuery selects sessions.
+type SessionQuery struct {
+	Mode   holdshort.SessionMode
+	Cursor string
+	Limit  int
 }
 
 // SessionWriter stores them.

@@ -76,6 +76,7 @@ type ReadTx interface {
 	WebhookReader
 	EventReader
 	StatsReader
+	OverviewReader
 }
 
 // Tx also writes them. Put stores a new row when Revision is 0 and otherwise compares and sets: the row must still have that revision.

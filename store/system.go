@@ -98,6 +98,8 @@ type AuditKeeper interface {
 	Seal(ctx context.Context, lease holdshort.Lease, limit int) (*holdshort.Seal, error)
 	// Verify walks streams and seals.
 	Verify(ctx context.Context) (Verdict, error)
+	// VerifyTail looks at the last events only, MostTail at most: their chains, and the seals that lie wholly within them.
+	VerifyTail(ctx context.Context, events int) (Verdict, error)
 	// Export hands every stamped event and every seal to fn, in order, without holding a transaction open.
 	Export(ctx context.Context, fn func(Record) error) error
 }
@@ -126,7 +128,13 @@ type Verdict struct {
 	PrunedTo int64     `json:"pruned_to"`
 	Faults   []Fault   `json:"faults"`
 	At       time.Time `json:"at"`
+	// From and To are the positions between which VerifyTail looked; 0 of Verify, which looks at all of them.
+	From int64 `json:"from,omitempty"`
+	To   int64 `json:"to,omitempty"`
 }
+
+// MostTail is how many events VerifyTail looks at, at most.
+const MostTail = 20_000
 
 // Fault is one place where the log is not what was written.
 type Fault struct {

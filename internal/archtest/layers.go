@@ -25,8 +25,8 @@ var Layers = []Layer{
 	{Dir: "telemetry", Imports: []string{".", "engine"}, Modules: []string{"go.opentelemetry.io/otel"}, Tests: append([]string{"flow", "policy", "store/sqlite", "tool"}, bed...)},
 
 	// 2: in and out: decode, one call below, encode. They see the kernel, never the store.
-	{Dir: "api", Imports: []string{".", "reply", "engine", "flow", "policy", "identity", "agent", "chat", "internal/schema", "internal/apart"}, Modules: []string{"golang.org/x/time/rate", "github.com/google/jsonschema-go"}, Tests: append([]string{"store", "store/sqlite", "tool", "model", "model/script", "internal/testnode"}, bed...)},
-	{Dir: "inbox", Imports: []string{".", "reply", "engine", "flow", "policy", "identity", "agent", "chat"}, Tests: bed},
+	{Dir: "api", Imports: []string{".", "reply", "engine", "flow", "policy", "identity", "agent", "chat", "internal/schema", "internal/apart", "internal/pace", "internal/status"}, Modules: []string{"github.com/google/jsonschema-go"}, Tests: append([]string{"store", "store/sqlite", "tool", "model", "model/script", "internal/testnode"}, bed...)},
+	{Dir: "inbox", Imports: []string{".", "reply", "engine", "flow", "policy", "policy/rulebook", "identity", "agent", "chat", "tool", "internal/schema", "internal/apart", "internal/pace", "internal/status"}, Modules: []string{"github.com/google/jsonschema-go"}, Tests: append([]string{"api", "client", "model", "model/script", "setup", "config", "store/sqlite", "internal/testnode", "internal/browser"}, bed...)},
 	{Dir: "channel", Imports: []string{"."}},
 	{Dir: "channel/*", Imports: []string{".", "reply", "engine", "chat", "channel", "internal/network"}, Tests: append([]string{"store", "store/sqlite", "internal/testnode"}, bed...)},
 
@@ -51,6 +51,8 @@ var Layers = []Layer{
 	{Dir: "reply/internal/*", Imports: []string{"reply/internal/*"}, Modules: []string{"golang.org/x/text"}},
 	{Dir: "internal/apart"},
 	{Dir: "internal/network"},
+	{Dir: "internal/status", Imports: []string{".", "engine"}},
+	{Dir: "internal/pace", Modules: []string{"golang.org/x/time/rate"}},
 	{Dir: "internal/schema", Imports: []string{"."}, Modules: []string{"github.com/google/jsonschema-go"}},
 
 	// 6: the database
@@ -84,6 +86,7 @@ var Layers = []Layer{
 	{Dir: "internal/archtest"},
 	{Dir: "internal/readme", Tests: append([]string{"api", "client", "engine", "flow", "identity", "policy", "store", "store/sqlite", "tool"}, bed...)},
 	{Dir: "internal/testnode"},
+	{Dir: "internal/browser", Modules: []string{"github.com/chromedp"}},
 	{Dir: "internal/testpg", Modules: []string{"github.com/jackc/pgx/v5"}},
 }
 
@@ -91,7 +94,7 @@ var Layers = []Layer{
 var bed = []string{"holdshorttest", "internal/testpg"}
 
 // testsOnly are packages that no shipped package imports, whatever its row says.
-var testsOnly = []string{"internal/archtest", "internal/testnode", "model/internal/wiretest", "internal/testpg", "holdshorttest", "store/storetest"}
+var testsOnly = []string{"internal/archtest", "internal/browser", "internal/testnode", "model/internal/wiretest", "internal/testpg", "holdshorttest", "store/storetest"}
 
 // layer finds the row of a folder: its own, else that of its pattern.
 func layer(layers []Layer, dir string) (Layer, bool) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/store"
 )
 
 type sessionBody struct {
@@ -36,6 +37,19 @@ func (tx *Tx) Session(id holdshort.SessionID) (holdshort.Session, error) {
 
 func (tx *Tx) SessionAt(channel, address string) (holdshort.Session, error) {
 	return first(tx, selectSessionAt, []any{string(tx.tenant), channel, address}, "session at", channel+" "+address, tx.scanSession)
+}
+
+// Sessions lists by activity. Few are not answered by the AI: those have an index of their own.
+func (tx *Tx) Sessions(q store.SessionQuery) (store.Page[holdshort.Session], error) {
+	l := list("sessions", sessionColumns).where("tenant = ?", string(tx.tenant))
+	if q.Mode != "" {
+		l.where("mode = ?", string(q.Mode))
+		if q.Mode != holdshort.ModeAI {
+			l.where("mode <> 'ai'") // so that the planner may take the partial index
+		}
+	}
+	l.keyset(q.Cursor, true, "updated_at", "id")
+	return page(tx, l, q.Limit, tx.scanSession, func(s holdshort.Session) []any { return []any{micros(s.UpdatedAt), string(s.ID)} })
 }
 
 func (tx *Tx) scanSession(scan func(...any) error) (s holdshort.Session, id string, err error) {

@@ -1,4 +1,5 @@
-package api
+// Package pace limits how often each caller calls. It imports nothing of this module.
+package pace
 
 import (
 	"sync"
@@ -7,8 +8,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// rates limits how often each caller calls. Callers who have not called for a while are forgotten: they have their whole burst again.
-type rates struct {
+// Rates limits how often each caller calls. Callers who have not called for a while are forgotten: they have their whole burst again.
+type Rates struct {
 	limit rate.Limit
 	burst int
 	after time.Duration // without a call a caller has the whole burst again: to forget it changes nothing
@@ -22,13 +23,14 @@ type allowance struct {
 	last time.Time
 }
 
-func newRates(perSecond float64, burst int) *rates {
+// New gives each caller so many calls a second, and so many at once. A negative number sets no limit.
+func New(perSecond float64, burst int) *Rates {
 	refill := max(time.Second, time.Duration(float64(burst)/perSecond*float64(time.Second)))
-	return &rates{limit: rate.Limit(perSecond), burst: burst, after: refill, of: map[string]*allowance{}, swept: time.Now()}
+	return &Rates{limit: rate.Limit(perSecond), burst: burst, after: refill, of: map[string]*allowance{}, swept: time.Now()}
 }
 
-// take says how long the caller must wait; 0: now.
-func (r *rates) take(caller string) time.Duration {
+// Take says how long the caller must wait; 0: now.
+func (r *Rates) Take(caller string) time.Duration {
 	if r.limit < 0 {
 		return 0
 	}

@@ -1,4 +1,4 @@
-package api
+package pace
 
 import (
 	"strconv"
@@ -8,11 +8,11 @@ import (
 
 // A flood of names that nobody has is not remembered: whoever makes them up fills no memory.
 func TestRatesForget(t *testing.T) {
-	r := newRates(100, 100)
+	r := New(100, 100)
 	for i := range 5000 {
-		r.take("page\x00" + strconv.Itoa(i))
+		r.Take("page\x00" + strconv.Itoa(i))
 	}
-	if wait := r.take("ana"); wait != 0 {
+	if wait := r.Take("ana"); wait != 0 {
 		t.Errorf("the first call waits %v", wait)
 	}
 	r.mu.Lock()
@@ -21,14 +21,14 @@ func TestRatesForget(t *testing.T) {
 	}
 	r.swept = r.swept.Add(-2 * time.Second)
 	r.mu.Unlock()
-	r.take("ben")
+	r.Take("ben")
 	if n := len(r.of); n != 1 {
 		t.Errorf("%d callers are remembered two seconds later", n)
 	}
 	for range 100 {
-		r.take("ben")
+		r.Take("ben")
 	}
-	if wait := r.take("ben"); wait <= 0 {
+	if wait := r.Take("ben"); wait <= 0 {
 		t.Error("more than the burst is let through")
 	}
 }

@@ -1,0 +1,26 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/store"
+)
+
+// DecidedQuery selects requests that are closed.
+type DecidedQuery struct {
+	Status  holdshort.RequestStatus // resolved, expired or canceled; default: all
+	Outcome holdshort.Outcome
+	By      string // who decided or voted: an actor's id
+	Cursor  string
+	Limit   int
+}
+
+// DecidedRequests lists closed requests that somebody may see, the last closed first. Where few fit, a page may be short, and its cursor goes on.
+func (e *Engine) DecidedRequests(ctx context.Context, tenant holdshort.TenantID, q DecidedQuery, actor holdshort.Actor) (store.Page[holdshort.Request], error) {
+	return visible(q.Limit, q.Cursor, func(cursor string, limit int) (store.Page[holdshort.Request], error) {
+		return e.Requests(ctx, tenant, RequestQuery{Status: q.Status, Order: store.ByNewest, Cursor: cursor, Limit: limit})
+	}, func(r holdshort.Request) bool {
+		return r.Status != holdshort.RequestOpen && (q.Outcome == "" || r.Outcome == q.Outcome) && e.Visible(actor, &r, nil)
+	})
+}

@@ -1,0 +1,4 @@
+// What every page does: times stay true, and the page knows whether it still hears the server.
+import {keepTimes} from "./times.js";
+
+keepTimes(document);

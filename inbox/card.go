@@ -1,0 +1,3 @@
+package inbox
+
+func (in *Inbox) cardRoutes() {}

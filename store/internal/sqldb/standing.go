@@ -1,0 +1,179 @@
+package sqldb
+
+import (
+	"strings"
+	"time"
+
+	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/store"
+)
+
+var (
+	// By the index of the inbox, which has no time; but ids sort by the time they were made.
+	openBetween = statement(`SELECT SUM(n) FROM (` + strings.Join([]string{ofUrgency("0"), ofUrgency("1"), ofUrgency("2"), ofUrgency("3")}, " UNION ALL ") + `) AS each_urgency`)
+	// One person after the other: the next in the index behind the one before.
+	assignedNext = statement(`SELECT assignee, COUNT(*) FROM (SELECT assignee FROM requests WHERE tenant = ? AND status = 'open' AND assignee <> '' AND assignee =
+		(SELECT MIN(assignee) FROM requests WHERE tenant = ? AND status = 'open' AND assignee <> '' AND assignee > ?) LIMIT 1001) AS few GROUP BY assignee`)
+	runsOf       = few("created_at", `runs WHERE tenant = ? AND status <> 'waiting' AND status = ? ORDER BY id`)
+	failedLately = statement(`SELECT COUNT(*), COALESCE(SUM(CASE WHEN ended_at >= ? THEN 1 ELSE 0 END), 0) FROM
+		(SELECT ended_at FROM runs WHERE tenant = ? AND status = 'failed' AND status <> 'waiting' ORDER BY id DESC LIMIT 1001) AS few`)
+	lostCalls  = few("started_at", `operations WHERE tenant = ? AND status = 'unknown' AND settled = 0 ORDER BY started_at`)
+	lostLately = statement(`SELECT ` + operationColumns + ` FROM operations WHERE tenant = ? AND status = 'unknown' AND settled = 0
+		ORDER BY started_at DESC, id DESC LIMIT 20`)
+	outboxQueued = statement(`SELECT channel, status, COUNT(*), MIN(created_at) FROM (SELECT channel, CASE WHEN status = 'parked' THEN status ELSE 'queued' END AS status,
+		created_at FROM outbox WHERE tenant = ? AND status IN ('queued', 'sending', 'parked') ORDER BY due_at LIMIT 1001) AS few GROUP BY channel, status ORDER BY channel`)
+	// One channel after the other.
+	outboxTrouble = statement(`SELECT channel, '', COUNT(*), MIN(created_at) FROM (SELECT channel, created_at FROM outbox WHERE tenant = ? AND status IN ('parked', 'dead')
+		AND status = ? AND channel = (SELECT MIN(channel) FROM outbox WHERE tenant = ? AND status IN ('parked', 'dead') AND status = ? AND channel > ?)
+		ORDER BY created_at LIMIT 1001) AS few GROUP BY channel`)
+)
+
+func ofUrgency(n string) string {
+	return `SELECT COUNT(*) AS n FROM (SELECT id FROM requests WHERE tenant = ? AND status = 'open' AND urgency = ` + n + ` AND id >= ? AND id < ? LIMIT 1001) AS few` + n
+}
+
+const (
+	mostAssignees = 50
+	mostChannels  = 20
+)
+
+// Standing takes many small looks, each bounded by itself.
+func (tx *Tx) Standing(since time.Time, ages ...time.Duration) (s store.Standing, err error) {
+	s.At = tx.now
+	var open store.Stats
+	if err := tx.openStats(&open); err != nil {
+		return s, err
+	}
+	s.Open, s.ByKind, s.Waiting = open.Open, open.ByKind, open.Waiting
+	for _, look := range []func(*store.Standing) error{
+		func(s *store.Standing) error { return tx.openByAge(s, ages) }, tx.assigned,
+		func(s *store.Standing) error { return tx.runsStanding(s, since) }, tx.lostStanding, tx.outboxStanding,
+	} {
+		if err := look(&s); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+// openByAge counts between the ids that were made at the edges.
+func (tx *Tx) openByAge(s *store.Standing, ages []time.Duration) error {
+	young := "req_~" // behind every id
+	for i := range len(ages) + 1 {
+		old := ""
+		if i < len(ages) {
+			old = string(holdshort.NewRequestID(tx.now.Add(-ages[i])))
+			old = old[:len("req_")+10] // without what is random in it
+		}
+		args := make([]any, 0, 12)
+		for range urgencies {
+			args = append(args, string(tx.tenant), old, young)
+		}
+		n, err := readNumber(tx, openBetween, args...)
+		if err != nil {
+			return err
+		}
+		s.ByAge = append(s.ByAge, capped(store.Tally{Count: n}))
+		young = old
+	}
+	return nil
+}
+
+func (tx *Tx) assigned(s *store.Standing) error {
+	s.Assigned = map[string]store.Tally{}
+	last := ""
+	for range mostAssignees {
+		found := false
+		err := tx.query(assignedNext, []any{string(tx.tenant), string(tx.tenant), last}, func(scan func(...any) error) error {
+			var t store.Tally
+			err := scan(&last, &t.Count)
+			s.Assigned[last], found = capped(t), true
+			return err
+		})
+		if err != nil || !found {
+			return err
+		}
+	}
+	return nil
+}
+
+func (tx *Tx) runsStanding(s *store.Standing, since time.Time) (err error) {
+	if s.Queued, err = tx.tally(runsOf, string(holdshort.RunQueued)); err != nil {
+		return err
+	}
+	if s.Running, err = tx.tally(runsOf, string(holdshort.RunRunning)); err != nil {
+		return err
+	}
+	if s.Sleeping, err = tx.tally(sleepingRuns); err != nil {
+		return err
+	}
+	s.Sleeping.Oldest = time.Time{} // when it is due says nothing about how long it has slept
+	if s.Held, err = tx.tally(heldRuns); err != nil {
+		return err
+	}
+	return tx.query(failedLately, []any{micros(since), string(tx.tenant)}, func(scan func(...any) error) error {
+		var rows int64
+		err := scan(&rows, &s.Failed.Count)
+		s.Failed = capped(s.Failed)
+		s.Failed.More = rows > store.MostCounted // an older run may have failed lately too
+		return err
+	})
+}
+
+func (tx *Tx) lostStanding(s *store.Standing) (err error) {
+	if s.Unknown, err = tx.tally(lostCalls); err != nil || s.Unknown.Count == 0 {
+		return err
+	}
+	s.Lost, err = all(tx, lostLately, []any{string(tx.tenant)}, scanOperation)
+	return err
+}
+
+func (tx *Tx) outboxStanding(s *store.Standing) error {
+	var queued []store.OutboxTally
+	looked := int64(0)
+	err := tx.query(outboxQueued, []any{string(tx.tenant)}, func(scan func(...any) error) error {
+		t, err := scanOutbox(scan)
+		if looked += t.Count; t.Status != holdshort.DeliveryParked {
+			queued = append(queued, t)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, t := range queued {
+		t.More = looked > store.MostCounted // whichever channel they are of
+		s.Outbox = append(s.Outbox, t)
+	}
+	for _, status := range []holdshort.DeliveryStatus{holdshort.DeliveryParked, holdshort.DeliveryDead} {
+		if err := tx.outboxTrouble(s, status); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (tx *Tx) outboxTrouble(s *store.Standing, status holdshort.DeliveryStatus) error {
+	last := ""
+	for range mostChannels {
+		found := false
+		err := tx.query(outboxTrouble, []any{string(tx.tenant), string(status), string(tx.tenant), string(status), last}, func(scan func(...any) error) error {
+			t, err := scanOutbox(scan)
+			t.Status, last, found = status, t.Channel, true
+			s.Outbox = append(s.Outbox, t)
+			return err
+		})
+		if err != nil || !found {
+			return err
+		}
+	}
+	return nil
+}
+
+func scanOutbox(scan func(...any) error) (t store.OutboxTally, err error) {
+	var at int64
+	err = scan(&t.Channel, &t.Status, &t.Count, &at)
+	t.Oldest = fromMicros(at)
+	t.Tally = capped(t.Tally)
+	return t, err
+}
