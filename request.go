@@ -147,6 +147,8 @@ type Action struct {
 	SchemaHash    string          `json:"schema_hash,omitempty"`
 	NeedsApproval bool            `json:"needs_approval"`
 	Refused       bool            `json:"refused,omitempty"` // it does not run, whatever is decided: a rule denies it, or its arguments do not fit
+	Effect        string          `json:"effect,omitempty"`     // read or write, as the tool declares; "" if nobody knows the tool
+	Reversible    string          `json:"reversible,omitempty"` // yes, no or external, where the tool declares it
 	Editable      []string        `json:"editable,omitempty"`
 	Redacted      []string        `json:"redacted,omitempty"`
 	Blind         []string        `json:"blind,omitempty"` // redacted fields that may be approved unseen
@@ -204,6 +206,7 @@ type Request struct {
 	ExpiresAt     time.Time       `json:"expires_at,omitzero"`  // zero: never, because somebody wrote so
 	ExpiresIn     time.Duration   `json:"-"`                    // becomes ExpiresAt when a queued prompt is asked
 	ValidFor      time.Duration   `json:"-"`                    // how long an approval is good
+	Undo          time.Duration   `json:"-"`                    // how long a page keeps a decision back so that it can be undone; 0: as the person likes, negative: not at all
 	ClosedAt      time.Time       `json:"closed_at,omitzero"`
 	OnTimeout     OnTimeout       `json:"on_timeout"`
 	OnReject      OnReject        `json:"on_reject"`

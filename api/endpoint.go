@@ -14,8 +14,8 @@ type endpoint struct {
 	method, path string
 	about        about
 	in, out      reflect.Type
-	or           reflect.Type // what else it gives, if a view of it is asked for
-	serve        func(*call) error
+	or           reflect.Type      // what else it gives, if a view of it is asked for
+	serve        func(*call) error // nil: Options.Pages does
 }
 
 // about is what the documentation says of an endpoint, and what a caller must be allowed to.

@@ -18,7 +18,7 @@ func (s *Server) endpoints() []endpoint {
 		s.webhookEndpoints(),
 		s.keyEndpoints(),
 		s.healthEndpoints(),
-		s.linkEndpoints(),
+		s.pageEndpoints(),
 		s.documentEndpoints(),
 	)
 }

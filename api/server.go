@@ -32,7 +32,7 @@ type Options struct {
 	Agents []Agent
 	// Version of this build, shown in the OpenAPI document.
 	Version string
-	// Pages serves what is not of the API: the inbox. Default: Server.Pages, a plain list of what is open.
+	// Pages serves what is not of the API: the inbox, and the pages of links. Default: none, there is nothing at any other path.
 	Pages http.Handler
 	// Metrics serves /metrics to whoever may see it. Default: none.
 	Metrics http.Handler
@@ -98,11 +98,11 @@ func New(e *engine.Engine, people People, options Options) (*Server, error) {
 	options = options.withDefaults()
 	s := &Server{engine: e, people: people, options: options, log: options.Logger, mux: http.NewServeMux(), rates: pace.New(options.Rate, options.Burst), streams: &streams{most: options.Streams, of: map[string]int{}}, csrf: http.NewCrossOriginProtection()}
 	s.ending, s.end = context.WithCancel(context.Background())
-	if s.options.Pages == nil {
-		s.options.Pages = s.Pages()
-	}
 	s.table = s.endpoints()
 	for _, e := range s.table {
+		if e.serve == nil { // the pages'
+			continue
+		}
 		s.mux.HandleFunc(e.method+" "+e.path, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, e) })
 	}
 	s.mux.HandleFunc("/", s.elsewhere)

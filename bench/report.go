@@ -24,6 +24,7 @@ type Report struct {
 	Door    *Door         `json:"door,omitempty"`
 	Agents  *Agents       `json:"agents,omitempty"`
 	Rules   *Rules        `json:"rules,omitempty"`
+	Inbox   *Inbox        `json:"inbox,omitempty"`
 }
 
 // Commits is one row of the commit table.
@@ -126,6 +127,7 @@ func (r Report) WriteTable(w io.Writer) error {
 	}
 	r.Agents.table(t)
 	r.Rules.table(t)
+	r.Inbox.table(t)
 	if err := t.Flush(); err != nil {
 		return err
 	}
@@ -146,6 +148,7 @@ func (r Report) WriteTable(w io.Writer) error {
 	}
 	r.Door.write(w)
 	r.Agents.write(w)
+	r.Inbox.write(w)
 	return nil
 }
 

@@ -45,6 +45,8 @@ type Options struct {
 	Steps int
 	// Rules also measures how long a policy of many rules takes.
 	Rules bool
+	// Inbox is how many requests are open while people's lists are measured; 0 leaves that part out.
+	Inbox int
 	// NoCommits leaves the commit table out.
 	NoCommits bool
 	// Self is this program, to measure an idle engine in a process of its own. Default: in this process.
@@ -234,7 +236,7 @@ func Run(ctx context.Context, options Options) (Report, error) {
 			return report, err
 		}
 	}
-	for _, part := range []func(context.Context, *target, Options, *Report) error{measureCommits, measureCycle, measureSleeps, measureSweep, measureParked, measureDoor, measureAgents, measureResume, measureRules} {
+	for _, part := range []func(context.Context, *target, Options, *Report) error{measureCommits, measureCycle, measureSleeps, measureSweep, measureParked, measureDoor, measureAgents, measureResume, measureRules, measureInbox} {
 		if err := part(ctx, t, o, &report); err != nil {
 			return report, err
 		}

@@ -11,6 +11,7 @@ import (
 type Agent struct {
 	Model        string      `yaml:"model" need:"yes" doc:"One of models."`
 	Description  string      `yaml:"description" doc:"What it is for: shown to people, and to agents that hand it work."`
+	Examples     []string    `yaml:"examples" doc:"What somebody could say to it first: shown in the playground."`
 	Instructions string      `yaml:"instructions" doc:"What it is told first."`
 	SessionStore string      `yaml:"session_store" doc:"One of stores: its pauses then outlive the process. Default: none."`
 	Task         *Task       `yaml:"task" doc:"How its runs wait."`

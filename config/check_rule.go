@@ -29,10 +29,16 @@ func (c *checker) rule(path string, r Rule) {
 	if r.Ask != nil && time.Duration(r.Ask.ValidFor) == policy.Never {
 		c.wrong(path+".ask.valid_for", "write a duration such as 24h", "an approval is not good for ever")
 	}
+	if r.Ask != nil && time.Duration(r.Ask.Undo) > mostUndo {
+		c.wrong(path+".ask.undo", "write up to "+mostUndo.String()+", or never", "a decision is not kept back for so long")
+	}
 	for i, l := range r.Limits {
 		c.limit(fmt.Sprintf("%s.limits[%d]", path, i), l)
 	}
 }
+
+// mostUndo is how long a page may keep a decision back.
+const mostUndo = 30 * time.Second
 
 func asksPast(limits []Limit) bool {
 	for _, l := range limits {

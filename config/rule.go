@@ -27,6 +27,7 @@ type Ask struct {
 	Separate  bool     `yaml:"separate" doc:"Whoever asked never counts."`
 	ExpiresIn Duration `yaml:"expires_in" doc:"How long it waits: 10m, 24h, or never. Default: 10 minutes."`
 	ValidFor  Duration `yaml:"valid_for" doc:"How long an approval is good. Default: 24h."`
+	Undo      Duration `yaml:"undo" doc:"How long the web page keeps a decision back so that it can be undone: up to 30s, or never. Default: as the person likes, 5s."`
 	OnTimeout string   `yaml:"on_timeout" enum:"fail,resume,clear,escalate,approve" doc:"What happens when nobody answers. Default: fail."`
 	OnReject  string   `yaml:"on_reject" enum:"continue,cancel,return" doc:"What happens after a no. Default: continue."`
 	Editable  []string `yaml:"editable" doc:"Arguments that a decider may change; *: all."`
@@ -82,7 +83,7 @@ func (r Rule) rule() rulebook.Rule {
 func (a Ask) verdict() policy.Verdict {
 	return policy.Verdict{
 		Audience:  holdshort.Audience{Owner: a.Owner, Users: a.Users, Roles: a.Roles, Quorum: a.Quorum, Separate: a.Separate},
-		ExpiresIn: time.Duration(a.ExpiresIn), ValidFor: time.Duration(a.ValidFor),
+		ExpiresIn: time.Duration(a.ExpiresIn), ValidFor: time.Duration(a.ValidFor), Undo: time.Duration(a.Undo),
 		OnTimeout: holdshort.OnTimeout(a.OnTimeout), OnReject: holdshort.OnReject(a.OnReject),
 		Editable: a.Editable, Redacted: a.Redacted, Blind: a.Blind, Priority: holdshort.Priority(a.Priority), Question: a.Question,
 	}

@@ -84,7 +84,7 @@ func (s *slice) draft(key string, calls []*call, v policy.Verdict, asks func(*ca
 		ExpectedInput: holdshort.YesNo, Options: []holdshort.Option{{ID: "approve", Label: "Approve"}, {ID: "reject", Label: "Reject"}},
 		Allowed: []holdshort.Verb{holdshort.Approve, holdshort.Edit, holdshort.Reject, holdshort.Respond}}
 	for _, c := range calls {
-		a := holdshort.Action{CallID: c.ID, Tool: c.Tool, Args: c.Args, ArgsHash: holdshort.ArgsHash(c.Args), SchemaHash: c.tool.SchemaHash(), NeedsApproval: asks(c)}
+		a := holdshort.Action{CallID: c.ID, Tool: c.Tool, Args: c.Args, ArgsHash: holdshort.ArgsHash(c.Args), SchemaHash: c.tool.SchemaHash(), Effect: string(c.tool.Effect), Reversible: string(c.tool.Declared()), NeedsApproval: asks(c)}
 		if len(c.ran) > 0 {
 			a.Args, a.ArgsHash, a.AskedHash = c.ran, holdshort.ArgsHash(c.ran), a.ArgsHash
 		}
@@ -98,7 +98,7 @@ func (s *slice) draft(key string, calls []*call, v policy.Verdict, asks func(*ca
 		}
 		r.Actions = append(r.Actions, a)
 	}
-	r.Reason, r.Rule, r.PolicyVersion, r.Audience, r.ValidFor, r.OnTimeout, r.OnReject, r.Priority = v.Reason, v.Rule, v.Version, v.Audience, v.ValidFor, v.OnTimeout, v.OnReject, v.Priority
+	r.Reason, r.Rule, r.PolicyVersion, r.Audience, r.ValidFor, r.Undo, r.OnTimeout, r.OnReject, r.Priority = v.Reason, v.Rule, v.Version, v.Audience, v.ValidFor, v.Undo, v.OnTimeout, v.OnReject, v.Priority
 	r.Prompt = v.Audience.Owner // whoever is asked about in a chat answers there
 	if v.ExpiresIn != policy.Never {
 		r.ExpiresIn = v.ExpiresIn
@@ -117,6 +117,9 @@ func moreOf(a, b policy.Verdict) policy.Verdict {
 		expires = b.ExpiresIn
 	}
 	a.ValidFor, a.ExpiresIn, b.ValidFor, b.ExpiresIn = valid, expires, valid, expires
+	if a.Undo < 0 || b.Undo < 0 { // what one rule sends at once is not kept back by another
+		a.Undo, b.Undo = policy.NoUndo, policy.NoUndo
+	}
 	if a.OnTimeout == holdshort.TimeoutApprove && b.OnTimeout != holdshort.TimeoutApprove {
 		a.OnTimeout = b.OnTimeout // the clock approves only what every rule lets it
 	}

@@ -27,61 +27,58 @@ type Desk struct {
 	Next  string // opaque; empty at the end
 }
 
-// Count is a number that is exact up to a thousand. More says that there are more than that.
-type Count struct {
-	N    int  `json:"n"`
-	More bool `json:"more,omitempty"`
-}
-
-// Counts is how much waits for somebody.
-type Counts struct {
-	At         time.Time
-	All        Count
-	Mine       Count // assigned to them
-	Unknown    Count // what became of a call: reconcile requests
-	Soon       Count // due within a quarter of an hour
-	Oldest     time.Time
-	ByKind     map[holdshort.Kind]Count
-	ByPriority map[holdshort.Priority]Count
-}
-
-const dueSoon = 15 * time.Minute
-
-// Desk lists the open requests that wait for somebody: those whose audience includes them, for a reviewer those that name a role or a person, and for administrators, operators
-// and auditors all. What somebody may see only because they asked for it is not on their desk.
+// Desk lists the open requests that wait for somebody: those whose audience includes them, for a reviewer those that name a role or a person, and
+// for administrators, operators and auditors all. What somebody may see only because they asked for it is not on their desk. One that is past its
+// time is not among them. Where few fit, a page may be short, and its cursor goes on.
 func (e *Engine) Desk(ctx context.Context, tenant holdshort.TenantID, q DeskQuery, actor holdshort.Actor) (Desk, error) {
-	page, err := visible(q.Limit, q.Cursor, func(cursor string, limit int) (store.Page[holdshort.Request], error) {
-		return e.Requests(ctx, tenant, RequestQuery{Status: holdshort.RequestOpen, Priority: q.Priority, Assignee: q.Assignee, Order: q.Order, Cursor: cursor, Limit: limit})
+	return view(ctx, e, tenant, func(tx store.ReadTx) (Desk, error) {
+		page, err := e.deskPage(tx, q, actor)
+		for i := range page.Items {
+			page.Items[i] = readAt(page.Items[i], tx.Now())
+		}
+		page.Items = slices.DeleteFunc(page.Items, func(r holdshort.Request) bool { return !e.OnDesk(&r, actor) })
+		return Desk{Items: page.Items, Next: page.Next}, err
+	})
+}
+
+func (e *Engine) deskPage(tx store.ReadTx, q DeskQuery, actor holdshort.Actor) (store.Page[holdshort.Request], error) {
+	seated, err := tx.Seated()
+	if err != nil {
+		return store.Page[holdshort.Request]{}, err
+	}
+	if seats := seatsOf(actor); seated {
+		return tx.Desk(store.DeskQuery{Seats: seats, Kinds: q.Kinds, Priority: q.Priority, Assignee: q.Assignee, DueBefore: q.DueBefore, Order: q.Order, Cursor: q.Cursor, Limit: q.Limit})
+	}
+	return visible(q.Limit, q.Cursor, func(cursor string, limit int) (store.Page[holdshort.Request], error) {
+		return tx.Requests(store.RequestQuery{Status: holdshort.RequestOpen, Priority: q.Priority, Assignee: q.Assignee, Order: q.Order, Cursor: cursor, Limit: limit})
 	}, func(r holdshort.Request) bool {
 		return e.OnDesk(&r, actor) && (len(q.Kinds) == 0 || slices.Contains(q.Kinds, r.Kind)) && (q.DueBefore.IsZero() || !r.Due().IsZero() && r.Due().Before(q.DueBefore))
 	})
-	return Desk{Items: page.Items, Next: page.Next}, err
 }
 
-// DeskCounts counts what Desk lists.
-func (e *Engine) DeskCounts(ctx context.Context, tenant holdshort.TenantID, actor holdshort.Actor) (Counts, error) {
-	c := Counts{At: time.Now().UTC(), ByKind: map[holdshort.Kind]Count{}, ByPriority: map[holdshort.Priority]Count{}}
-	page, err := e.Desk(ctx, tenant, DeskQuery{}, actor)
-	for _, r := range page.Items {
-		c.All.N++
-		if r.Assignee == actor.ID {
-			c.Mine.N++
+// seatsOf is where somebody looks for what waits for them.
+func seatsOf(a holdshort.Actor) []string {
+	var seats []string
+	switch {
+	case !knownActor(a):
+		return nil
+	case seesAll(a):
+		return []string{store.NamedSeat, store.RestSeat}
+	case a.HasRole(policy.Reviewer): // whatever names them or a role of theirs is there too
+		seats = append(seats, store.NamedSeat)
+	default:
+		seats = append(seats, store.UserSeat(a.ID))
+		for _, role := range a.Roles {
+			if seat := store.RoleSeat(role); !slices.Contains(seats, seat) {
+				seats = append(seats, seat)
+			}
 		}
-		if r.Kind == holdshort.Reconcile {
-			c.Unknown.N++
-		}
-		if due := r.Due(); !due.IsZero() && due.Before(c.At.Add(dueSoon)) {
-			c.Soon.N++
-		}
-		if c.Oldest.IsZero() || r.CreatedAt.Before(c.Oldest) {
-			c.Oldest = r.CreatedAt
-		}
-		k, p := c.ByKind[r.Kind], c.ByPriority[r.Priority]
-		k.N, p.N = k.N+1, p.N+1
-		c.ByKind[r.Kind], c.ByPriority[r.Priority] = k, p
 	}
-	c.All.More = page.Next != ""
-	return c, err
+	seats = append(seats, store.OwnerSeat(a.ID))
+	if a.ForUser != "" && a.ForUser != a.ID {
+		seats = append(seats, store.OwnerSeat(a.ForUser))
+	}
+	return seats
 }
 
 // OnDesk says whether an open request is on somebody's desk.

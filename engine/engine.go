@@ -29,26 +29,29 @@ type Engine struct {
 	rooms   map[string]chan struct{} // of tools that may not be called by everybody at once
 	places  *places                  // which run and session a request belongs to
 
-	hard     context.Context // of tool calls: it ends when they have had their time to finish
-	cut      context.CancelFunc
-	slots    chan struct{} // one for each run that is being executed
-	draining atomic.Bool
-	ready    chan struct{}
-	started  atomic.Bool
-	nextDue  atomic.Int64 // when the timers loop looks again, in microseconds
-	denials  denials
-	starts   starts
-	opened   opened
-	clock    clock
-	memory   memory
-	deltas   deltas
-	unrouted unrouted
-	outbox   outbox // sends under way
-	sealed   time.Time
-	seat     holdshort.Lease // of the sequencer
-	seated   time.Time
-	feeder   holdshort.Lease // of whoever hands events to webhooks
-	fedAt    time.Time
+	hard      context.Context // of tool calls: it ends when they have had their time to finish
+	cut       context.CancelFunc
+	slots     chan struct{} // one for each run that is being executed
+	draining  atomic.Bool
+	ready     chan struct{}
+	started   atomic.Bool
+	nextDue   atomic.Int64 // when the timers loop looks again, in microseconds
+	denials   denials
+	starts    starts
+	opened    opened
+	clock     clock
+	memory    memory
+	deltas    deltas
+	overview  overviews
+	unrouted  unrouted
+	outbox    outbox // sends under way
+	sealed    time.Time
+	seat      holdshort.Lease // of the sequencer
+	seated    time.Time
+	feeder    holdshort.Lease // of whoever hands events to webhooks
+	fedAt     time.Time
+	indexer   holdshort.Lease // of whoever keeps the index of words
+	indexedAt time.Time
 
 	mu      sync.Mutex
 	running map[runKey]*slice

@@ -158,7 +158,7 @@ func (in AskInput) checkActions(e *Engine, r *holdshort.Request) error {
 			if err := t.Validate(args); err != nil {
 				return inField(field+"/args/", err)
 			}
-			action.SchemaHash = t.SchemaHash()
+			action.SchemaHash, action.Effect, action.Reversible = t.SchemaHash(), string(t.Effect), string(t.Declared())
 		}
 		r.Actions = append(r.Actions, action)
 	}

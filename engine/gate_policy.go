@@ -133,6 +133,9 @@ func both(a, b policy.Verdict) (policy.Verdict, error) {
 		a.ExpiresIn = b.ExpiresIn
 	}
 	a.ValidFor = min(a.ValidFor, b.ValidFor)
+	if b.Undo < 0 {
+		a.Undo = b.Undo
+	}
 	if a.OnTimeout == holdshort.TimeoutApprove {
 		a.OnTimeout = b.OnTimeout
 	}
@@ -167,7 +170,7 @@ func (c *change) narrow(in AskInput, draft *holdshort.Request, v policy.Verdict)
 	if expires == policy.Never {
 		expires = 0
 	}
-	draft.Audience, draft.ExpiresIn, draft.ValidFor, draft.OnReject = audience, expires, v.ValidFor, v.OnReject
+	draft.Audience, draft.ExpiresIn, draft.ValidFor, draft.Undo, draft.OnReject = audience, expires, v.ValidFor, v.Undo, v.OnReject
 	draft.Reason, draft.Rule, draft.PolicyVersion, draft.PolicySource = v.Reason, v.Rule, v.Version, "tool_policy"
 	if draft.OnTimeout == "" {
 		draft.OnTimeout = v.OnTimeout

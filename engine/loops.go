@@ -30,6 +30,7 @@ func (e *Engine) loops() []loop {
 		{"inbound", []string{topicInbound}, 0, time.Second, e.inboundLoop},
 		{"renew", nil, 0, e.config.Lease / 6, func(ctx context.Context) (time.Duration, error) { e.renew(ctx); return e.config.Lease / 6, nil }},
 		{"feeder", positioned, feedEvery, time.Second, e.feederLoop},
+		{"indexer", positioned, indexEvery, time.Second, e.indexerLoop},
 		{"sequencer", unstamped, stampEvery, sealEvery, e.sequencerLoop},
 		{"retention", nil, 0, time.Hour, e.retentionLoop},
 	}
@@ -58,6 +59,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	wg.Wait()
 	e.leaveSeat()
 	e.leaveFeeder()
+	e.leaveIndexer()
 	return e.drain()
 }
 

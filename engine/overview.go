@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"time"
 
 	"github.com/holdshort/holdshort"
@@ -16,8 +15,9 @@ type Overview struct {
 	Closed  Closings          // all of the sample
 	Times   Times             // of the same
 	ByKind  []KindFigures     // the most first
-	ByRule  []RuleFigures     // the most first
-	Days    []DayFigures      // oldest first, one for each day of the period, in UTC
+	ByRule  []RuleFigures     // the most first; what no rule asked for is not in it
+	Step    time.Duration     // of Series: an hour, or a day of a longer period
+	Series  []StepFigures     // oldest first, without holes, in UTC
 	People  []ReviewerFigures // the most first
 	Unknown UnknownNow
 	Outbox  OutboxNow
@@ -28,7 +28,8 @@ type Overview struct {
 type Sample struct {
 	Looked int
 	All    bool      // it is every one that was closed in the period
-	From   time.Time // when the first of them was closed; what was closed before is not in the figures
+	From   time.Time // what was closed before is not in the figures
+	Erased int       // of them, those of which nobody knows the outcome any more; they are in no figure
 }
 
 // OpenNow is what waits.
@@ -49,7 +50,7 @@ type Closings struct {
 	Total, Approved, Rejected, Edited, Answered, Selected, Expired, Canceled int
 }
 
-// Times is how long people took from asked to decided. What a rule or the clock decided is not in it.
+// Times is how long people took from raised to decided. What a rule or the clock decided is not in it.
 type Times struct {
 	N         int
 	P50, P90  time.Duration
@@ -71,23 +72,25 @@ type KindFigures struct {
 
 // RuleFigures are those of what one rule had asked.
 type RuleFigures struct {
-	Rule        string
-	Closed      Closings
-	Times       Times
-	NeverDenies bool // asked often, and nobody ever said no
+	Rule   string
+	Closed Closings
+	Times  Times
+	// NeverDenied: people decided at least 20, and nobody rejected or edited any. Such a rule may as well allow.
+	NeverDenied bool
 }
 
-// DayFigures are those of one day.
-type DayFigures struct {
-	Day    time.Time
+// StepFigures are those of one hour or day.
+type StepFigures struct {
+	From   time.Time
 	Closed Closings
-	Part   bool // the sample does not reach back to its beginning
+	Part   bool // the sample, or the period, does not reach back to its beginning
 }
 
 // ReviewerFigures are those of one who decides.
 type ReviewerFigures struct {
 	Actor    string
-	Decided  int
+	Decided  int // requests that they closed; a vote that others followed is not counted
+	Closed   Closings
 	Times    Times
 	Assigned Tally // open, and theirs
 }
@@ -125,9 +128,4 @@ type WebhookFigures struct {
 type RunsNow struct {
 	Queued, Running, Waiting, Sleeping, Held Tally
 	Failed                                   Tally // in the period
-}
-
-// Overview counts and measures from bounded samples, for those who look after requests. It may be a few seconds old.
-func (e *Engine) Overview(ctx context.Context, tenant holdshort.TenantID, since time.Duration, actor holdshort.Actor) (Overview, error) {
-	return Overview{}, nil
 }

@@ -21,28 +21,33 @@ func ParseOrder(name string) (store.RequestOrder, error) {
 	return "", &holdshort.Error{Code: holdshort.Invalid, Op: "list requests", Field: "sort", Message: "unknown order " + clip(name), Hint: "use urgency, newest or due"}
 }
 
-// SearchRequests lists the requests that somebody may see and in which words occur: in the question, the rule, a tool's name, the short
-// code or an id. Where few match, a page may be short, and its cursor goes on.
+// SearchRequests lists the requests that somebody may see and in which words occur: in the question, the rule, the name of a tool, the agent or the
+// flow, the short code, the requester. Every word must be there; the last may be the beginning of one. An id, or the beginning of one, finds that
+// request, or those of that run or session. More than store.MostMatched come newest first, whatever order was asked for. Where few can be seen, a
+// page may be short, and its cursor goes on.
 func (e *Engine) SearchRequests(ctx context.Context, tenant holdshort.TenantID, q RequestQuery, words string, actor holdshort.Actor) (store.Page[holdshort.Request], error) {
-	words = strings.ToLower(strings.TrimSpace(words))
-	if words == "" {
+	if strings.TrimSpace(words) == "" {
 		return e.RequestsFor(ctx, tenant, q, actor)
 	}
-	return visible(q.Limit, q.Cursor, func(cursor string, _ int) (store.Page[holdshort.Request], error) {
-		q.Cursor, q.Limit = cursor, store.MaxPage
-		return e.Requests(ctx, tenant, q)
-	}, func(r holdshort.Request) bool { return mentions(r, words) && e.Visible(actor, &r, nil) })
+	sights, known := sightsOf(actor)
+	if !known {
+		return store.Page[holdshort.Request]{}, nil
+	}
+	return view(ctx, e, tenant, func(tx store.ReadTx) (store.Page[holdshort.Request], error) {
+		return visible(q.Limit, q.Cursor, func(cursor string, limit int) (store.Page[holdshort.Request], error) {
+			q.Cursor, q.Limit = cursor, limit
+			return tx.Search(store.SearchQuery{RequestQuery: q, Words: words, Sights: sights})
+		}, func(r holdshort.Request) bool {
+			return (q.Status == "" || readAt(r, tx.Now()).Status == q.Status) && e.Visible(actor, &r, nil)
+		})
+	})
 }
 
-func mentions(r holdshort.Request, words string) bool {
-	texts := []string{string(r.ID), string(r.RunID), string(r.SessionID), r.Code, r.Question, r.Rule, r.Requester.User}
-	for _, a := range r.Actions {
-		texts = append(texts, a.Tool)
+// sightsOf is whence somebody sees requests, open or closed; none: from anywhere.
+func sightsOf(a holdshort.Actor) (sights []string, known bool) {
+	if !knownActor(a) || seesAll(a) {
+		return nil, knownActor(a)
 	}
-	for _, text := range texts {
-		if strings.Contains(strings.ToLower(text), words) {
-			return true
-		}
-	}
-	return false
+	sights = append(seatsOf(a), store.RaiserSeat(a.ID))
+	return sights, true
 }

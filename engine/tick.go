@@ -2,7 +2,7 @@ package engine
 
 import "context"
 
-// Tick does once what the loops would do now: claims runs, fires timers, sends deliveries, routes messages, stamps events and hands them to webhooks. It says how much it
+// Tick does once what the loops would do now: claims runs, fires timers, sends deliveries, routes messages, stamps events, hands them to webhooks and indexes what can be searched for. It says how much it
 // found to do. It is for tests and for programs that drive the engine themselves, in place of Run.
 func (e *Engine) Tick(ctx context.Context) (done int, err error) {
 	claimed, err := e.tickWorker(ctx)
@@ -28,6 +28,10 @@ func (e *Engine) Tick(ctx context.Context) (done int, err error) {
 		return done, err
 	}
 	fed, err := e.tickFeeder(ctx)
+	if err != nil {
+		return done + fed, err
+	}
+	_, err = e.tickIndexer(ctx)
 	return done + fed, err
 }
 

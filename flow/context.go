@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/holdshort/holdshort"
 )
@@ -141,8 +142,16 @@ func (c *Context) vacant(key, kind string) {
 
 // record journals the outcome of something that was done here.
 func (c *Context) record(kind, key, hash string, value json.RawMessage, failure *holdshort.Failure) (holdshort.JournalEntry, error) {
+	return c.recordSince(c.x.recorder.Now(), kind, key, hash, value, failure)
+}
+
+// recordSince journals the outcome of something that took a while.
+func (c *Context) recordSince(began time.Time, kind, key, hash string, value json.RawMessage, failure *holdshort.Failure) (holdshort.JournalEntry, error) {
 	now := c.x.recorder.Now()
-	entry := holdshort.JournalEntry{Key: key, Kind: kind, Hash: hash, Outcome: value, Error: failure, Started: now, Ended: now}
+	if began.After(now) { // a clock that was set back
+		began = now
+	}
+	entry := holdshort.JournalEntry{Key: key, Kind: kind, Hash: hash, Outcome: value, Error: failure, Started: began, Ended: now}
 	return entry, c.x.recorder.Record(c.x.ctx, entry)
 }
 

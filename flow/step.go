@@ -29,18 +29,19 @@ func Model[T any](c *Context, name string, fn func(ctx context.Context) (T, erro
 
 func local[T any](c *Context, kind, name string, fn func(context.Context) (T, error), retry []Retry) (T, error) {
 	entry := c.perform(kind, name, "", func(key string) (holdshort.JournalEntry, error) {
+		began := c.x.recorder.Now()
 		value, err := attempt(c.streamed(kind, key), fn, retry)
 		if cause := context.Cause(c.x.ctx); cause != nil {
 			return holdshort.JournalEntry{}, cause // whatever it returned is not the world's answer: it was told to stop
 		}
 		if err != nil {
-			return c.record(kind, key, "", nil, &holdshort.Failure{Code: holdshort.CodeOf(err), Message: clipTo(err.Error(), 2000), Step: key})
+			return c.recordSince(began, kind, key, "", nil, &holdshort.Failure{Code: holdshort.CodeOf(err), Message: clipTo(err.Error(), 2000), Step: key})
 		}
 		raw, err := encode("outcome of "+key, value)
 		if err != nil {
 			return holdshort.JournalEntry{}, Fail(holdshort.Failure{Code: holdshort.Invalid, Message: err.Error(), Step: key})
 		}
-		return c.record(kind, key, "", raw, nil)
+		return c.recordSince(began, kind, key, "", raw, nil)
 	})
 	return outcome[T](c, entry)
 }

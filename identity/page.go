@@ -1,15 +1,28 @@
 package identity
 
 import (
-	"embed"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
 	"html/template"
 	"net/http"
 )
 
 //go:embed page.html
-var pageFile embed.FS
+var pageText string
 
-var pageTemplate = template.Must(template.ParseFS(pageFile, "page.html"))
+//go:embed page.css
+var pageStyle string
+
+var (
+	pageTemplate = template.Must(template.New("page").Parse(pageText))
+	pageGuard    = "default-src 'none'; style-src 'sha256-" + digest(pageStyle) + "'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return base64.StdEncoding.EncodeToString(sum[:])
+}
 
 // page is what somebody sees who comes to log in.
 type page struct {
@@ -19,6 +32,7 @@ type page struct {
 	Next   string
 	Again  bool // there is a link that begins once more
 	Status int
+	Style  template.CSS
 }
 
 func (p page) show(w http.ResponseWriter) {
@@ -29,10 +43,11 @@ func (p page) show(w http.ResponseWriter) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("X-Robots-Tag", "noindex")
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
+	h.Set("Content-Security-Policy", pageGuard)
 	if p.Status == 0 {
 		p.Status = http.StatusOK
 	}
 	w.WriteHeader(p.Status)
+	p.Style = template.CSS(pageStyle)
 	pageTemplate.Execute(w, p) // whoever does not listen any more cannot be told
 }

@@ -16,6 +16,7 @@ func (l *looks) functions() template.FuncMap {
 		"when":    when,
 		"span":    span,
 		"count":   count,
+		"tallied": tallied,
 		"words":   func(s any) string { return strings.ReplaceAll(toText(s), "_", " ") },
 		"add":     func(a, b int) int { return a + b },
 		"dict":    dict,

@@ -29,8 +29,6 @@ type Options struct {
 	Undo time.Duration
 	// Agents that people can talk to in the playground. Default: none.
 	Agents []Agent
-	// Home is where "/" leads the first time somebody logs in without having asked for a page. Default: the inbox.
-	Home string
 	// Rules are shown and tried out on the policy page. Default: none are shown.
 	Rules Rules
 	// Version of this build.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"html/template"
-	"net/http"
 	"strconv"
 
 	"github.com/holdshort/holdshort"
@@ -24,9 +23,11 @@ type frame struct {
 	Keys    bool // may manage keys
 	Counts  *engine.Counts
 	Path    string // where it is, for the navigation
+	View    string // of a list of requests: which
 	Main    any
 	Version string
 	Undo    int // seconds
+	At      int64
 	Me      string
 }
 
@@ -36,8 +37,13 @@ const guard = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 
 // page answers with a whole page.
 func (v *visit) page(status int, name, title string, main any) error {
 	f := frame{Title: title, Prefs: v.prefs, Build: v.looks.build, Page: name, Who: nameOf(v.who.Actor), Tenant: string(v.who.Tenant), Audit: v.mayAudit(), Keys: v.may(policy.ManageKeys),
-		Path: v.r.URL.Path, Main: main, Version: v.options.Version, Undo: int(v.options.Undo.Seconds()), Me: v.who.Actor.Who()}
-	if v.who.Actor.ID != "" {
+		Path: v.r.URL.Path, Main: main, Version: v.options.Version, Undo: int(v.options.Undo.Seconds()), Me: v.who.Actor.Who(), At: v.at}
+	if m, ok := main.(interface{ inView() string }); ok {
+		f.View = m.inView()
+	}
+	if m, ok := main.(interface{ deskCounts() *engine.Counts }); ok {
+		f.Counts = m.deskCounts()
+	} else if v.who.Actor.ID != "" {
 		if counts, err := v.engine.DeskCounts(v.ctx, v.who.Tenant, v.who.Actor); err == nil { // a page without numbers is still a page
 			f.Counts = &counts
 		}
@@ -88,5 +94,3 @@ func nameOf(a holdshort.Actor) string {
 	}
 	return a.ID
 }
-
-var _ = http.StatusOK

@@ -24,6 +24,7 @@ type visit struct {
 	who   identity.Who
 	prefs prefs
 	now   time.Time
+	at    int64 // the position of the log when they came: a page follows what happens from here
 }
 
 // serve is the way of every page: who is it, how often, what do they want.
@@ -53,6 +54,12 @@ func (v *visit) enter(action policy.Action) (err error) {
 			return &holdshort.Error{Code: holdshort.Forbidden, Message: "another site asked for this", Hint: "act on the page itself", Err: err}
 		}
 		v.r.Body = http.MaxBytesReader(v.w, v.r.Body, v.options.BodyLimit)
+	}
+	if v.r.Method == http.MethodGet && !v.partial() {
+		v.at, err = v.engine.Position(v.ctx, v.who.Tenant)
+		if err != nil {
+			return err
+		}
 	}
 	return v.who.Check(action)
 }

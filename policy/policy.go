@@ -54,6 +54,7 @@ type Verdict struct {
 	Audience  holdshort.Audience
 	ExpiresIn time.Duration // default: 10 minutes; Never asks for ever
 	ValidFor  time.Duration // how long an approval is good; default: 24 hours
+	Undo      time.Duration // how long a page keeps a decision back so that it can be undone; default: as the person likes; NoUndo: not at all
 	OnTimeout holdshort.OnTimeout
 	OnReject  holdshort.OnReject
 	Editable  []string // fields that a decider may change; none: none; "*": all
@@ -67,6 +68,9 @@ type Verdict struct {
 
 // Never is an expiry that somebody wrote.
 const Never time.Duration = -1
+
+// NoUndo has a decision sent at once.
+const NoUndo time.Duration = -1
 
 // Scope of a limit.
 type Scope string

@@ -135,7 +135,7 @@ func (b *builder) join(path string, a Agent) (*agent.Agent, error) {
 		}
 		return nil, err
 	}
-	listed := Listing{Name: a.Name, Description: a.Description, Mode: mode, Tools: []string{}}
+	listed := Listing{Name: a.Name, Description: a.Description, Mode: mode, Tools: []string{}, Examples: b.Agents[a.Name].Examples}
 	for _, t := range a.Tools {
 		listed.Tools = append(listed.Tools, t.Name)
 	}

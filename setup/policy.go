@@ -3,6 +3,8 @@ package setup
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,7 +24,13 @@ func (b *builder) readPolicy(context.Context) error {
 		if err != nil {
 			return b.wrong("policies", err)
 		}
-		b.parts.Rules, b.parts.Version = len(b.Policies), book.Version()
+		b.parts.Rules, b.parts.Version, b.parts.Book = len(b.Policies), book.Version(), book
+		for i := range b.Policies {
+			place := b.Fault(fmt.Sprintf("policies[%d]", i), "", "")
+			if b.parts.Places = append(b.parts.Places, place.File); place.Line > 0 {
+				b.parts.Places[i] += ":" + strconv.Itoa(place.Line)
+			}
+		}
 		b.log.Info("policy.loaded", "rules", len(b.Policies), "version", book.Version())
 		rules = book
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/holdshort/holdshort/flow"
 	"github.com/holdshort/holdshort/model"
 	"github.com/holdshort/holdshort/policy"
+	"github.com/holdshort/holdshort/policy/rulebook"
 	"github.com/holdshort/holdshort/tool"
 	"github.com/holdshort/holdshort/tool/mcp"
 )
@@ -65,6 +66,9 @@ type Parts struct {
 	// Rules is how many rules the policy has, and Version names them. Zero of a policy that is not made of rules.
 	Rules   int
 	Version string
+	// Book is the rules, nil of a policy that is not made of them, and Places where each stands: file and line.
+	Book   *rulebook.Book
+	Places []string
 	// Agents gives the flow of each agent, and Modes how callers meet its pauses: blocking or async.
 	Agents map[string]string
 	Modes  map[string]string
@@ -82,6 +86,7 @@ type Listing struct {
 	Description string
 	Mode        string
 	Tools       []string
+	Examples    []string
 }
 
 // Close ends what the tools hold: programs and connections of MCP servers.

@@ -18,6 +18,7 @@ type SessionReader interface {
 
 // SessionQuery selects sessions.
 type SessionQuery struct {
+	Owner  string // the user; in a database of before there may be others' among them: whoever asks looks at each
 	Mode   holdshort.SessionMode
 	Cursor string
 	Limit  int

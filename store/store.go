@@ -76,6 +76,8 @@ type ReadTx interface {
 	WebhookReader
 	EventReader
 	StatsReader
+	DeskReader
+	SearchReader
 	OverviewReader
 }
 

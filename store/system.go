@@ -73,6 +73,7 @@ type System interface {
 
 	LeaseKeeper
 	AuditKeeper
+	Indexer
 	Keeper
 }
 

@@ -70,8 +70,12 @@ type Tool struct {
 	// Reconcile asks the world what became of a call whose answer was lost. Default: a person is asked.
 	Reconcile func(ctx context.Context, call Call) (Finding, error)
 
-	schema *schema.Schema
+	schema   *schema.Schema
+	declared Reversible // before the default was filled in
 }
+
+// Declared is what the tool itself says about undoing it, "" if it says nothing. Rules read the default then; people are told what was said.
+func (t Tool) Declared() Reversible { return t.declared }
 
 // Hints are what a server says of its tool. They are believed only of a server that is trusted.
 type Hints struct {
@@ -131,6 +135,9 @@ func (t Tool) Prepare() (Tool, error) {
 	case Read, Write:
 	default:
 		return wrong("effect", "unknown effect "+string(t.Effect), "use read or write")
+	}
+	if t.schema == nil { // else it was prepared before
+		t.declared = t.Reversible
 	}
 	switch t.Reversible {
 	case "":

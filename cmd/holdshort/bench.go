@@ -22,6 +22,7 @@ type benchCommand struct {
 	Waiters  int           `help:"With --door: this many connections only wait."`
 	Agents   bool          `help:"Also measure runs of an agent whose model costs nothing, beside flows that do the same."`
 	Rules    bool          `help:"Also measure how long a policy of 200 rules takes to judge a call."`
+	Inbox    int           `help:"Also open this many requests and measure people's lists, counts and searches (1000000 takes some minutes and 3 GiB)."`
 	Only     bool          `help:"Leave the commit table out."`
 	JSON     bool          `name:"json" help:"Print JSON."`
 
@@ -41,6 +42,7 @@ Example:
   holdshort bench --only --door --pollers 1000 --waiters 10000
   holdshort bench --only --agents --callers 1,16,64
   holdshort bench --only --rules
+  holdshort bench --only --inbox 1000000 --folder .
   holdshort bench --only --parked 1000000 --due 100000 --folder .`
 }
 
@@ -64,7 +66,7 @@ func (c *benchCommand) Run(ctx context.Context, out *console) error {
 		return err
 	}
 	report, err := bench.Run(ctx, bench.Options{Store: c.Store, Folder: c.Folder, Duration: c.Duration, Callers: c.Callers, Cycle: c.Cycle, Parked: c.Parked, Due: c.Due, Sleeps: c.Sleeps,
-		Door: c.Door, Pollers: c.Pollers, IdleConnections: c.Waiters, Agents: c.Agents, Rules: c.Rules, NoCommits: c.Only, Self: self, Progress: progress(out)})
+		Door: c.Door, Pollers: c.Pollers, IdleConnections: c.Waiters, Agents: c.Agents, Rules: c.Rules, Inbox: c.Inbox, NoCommits: c.Only, Self: self, Progress: progress(out)})
 	if err != nil {
 		return err
 	}

@@ -74,6 +74,7 @@ func (c *demoCommand) Run(ctx context.Context, out *console) (err error) {
 			return c.handOver(ctx, out, s)
 		}
 		out.printf("The order desk is open at %s\n", s.url())
+		s.home = "/playground"
 		if local, err = s.welcome(ctx, out, demo.Tenant, demo.Visitor()); err != nil {
 			return err
 		}
@@ -82,7 +83,12 @@ func (c *demoCommand) Run(ctx context.Context, out *console) (err error) {
 			return err
 		}
 		out.printf("\nTry in another terminal:\n    %s chat     talk to the agent: say help\n    %s inbox    decide what waits\n    %s runs\n", calledAs(), calledAs(), calledAs())
-		out.printf("Large refunds take two of finance. This is the second, Ben:\n    HOLDSHORT_TOKEN=%s %s inbox\nCtrl-C closes it", second, calledAs())
+		s.home = ""
+		link, err := s.loginLink(ctx, demo.Tenant, demo.Colleague())
+		if err != nil {
+			return err
+		}
+		out.printf("Large refunds take two of finance. This is the second, Ben, in another browser or a private window, or in a terminal:\n    %s\n    HOLDSHORT_TOKEN=%s %s inbox\nCtrl-C closes it", link, second, calledAs())
 		if c.Data == "" {
 			out.printf(" and removes everything")
 		}

@@ -109,7 +109,7 @@ func samples() []client.Request {
 }
 
 // open makes an inbox over p and loads it.
-func open(t *testing.T, p *paper) *inbox {
+func open(t *testing.T, p *paper) *inboxScreen {
 	t.Helper()
 	m := newInbox(t.Context(), p, client.Find{Status: holdshort.RequestOpen}, 200)
 	m.now = func() time.Time { return noon }
@@ -121,7 +121,7 @@ func open(t *testing.T, p *paper) *inbox {
 }
 
 // settle runs what an update asks for, and what comes of it.
-func settle(m *inbox, cmd tea.Cmd) {
+func settle(m *inboxScreen, cmd tea.Cmd) {
 	for cmd != nil {
 		msg := cmd()
 		if _, quits := msg.(tea.QuitMsg); quits || msg == nil {
@@ -132,7 +132,7 @@ func settle(m *inbox, cmd tea.Cmd) {
 }
 
 // press types keys by name; a longer word that is no key's name is typed letter by letter.
-func press(m *inbox, keys ...string) {
+func press(m *inboxScreen, keys ...string) {
 	named := map[string]rune{"enter": tea.KeyEnter, "esc": tea.KeyEscape, "up": tea.KeyUp, "down": tea.KeyDown, "tab": tea.KeyTab, "pgdown": tea.KeyPgDown, "pgup": tea.KeyPgUp,
 		"home": tea.KeyHome, "end": tea.KeyEnd, "backspace": tea.KeyBackspace, "left": tea.KeyLeft, "right": tea.KeyRight, "delete": tea.KeyDelete}
 	for _, key := range keys {
@@ -333,7 +333,7 @@ func TestTextField(t *testing.T) {
 		{[]string{"ctrl+u"}, "ab\n"},
 		{[]string{"enter", "e"}, "ab\ncd\ne"},
 	} {
-		m := &inbox{mode: writing, width: 40, pending: &pending{}, input: newField("ab\ncd", 10, true)}
+		m := &inboxScreen{mode: writing, width: 40, pending: &pending{}, input: newField("ab\ncd", 10, true)}
 		if press(m, tt.keys...); m.input.value() != tt.want {
 			t.Errorf("%v: %q, want %q", tt.keys, m.input.value(), tt.want)
 		}

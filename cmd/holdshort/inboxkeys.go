@@ -13,7 +13,7 @@ import (
 	"github.com/holdshort/holdshort/client"
 )
 
-func (m *inbox) say(bad bool, format string, args ...any) {
+func (m *inboxScreen) say(bad bool, format string, args ...any) {
 	m.note, m.bad = oneLine(fmt.Sprintf(format, args...)), bad
 }
 
@@ -33,7 +33,7 @@ func heard(err error) string {
 }
 
 // press is every key that is pressed.
-func (m *inbox) press(key tea.KeyPressMsg) tea.Cmd {
+func (m *inboxScreen) press(key tea.KeyPressMsg) tea.Cmd {
 	if key.String() == "ctrl+c" {
 		return tea.Quit
 	}
@@ -51,7 +51,7 @@ func (m *inbox) press(key tea.KeyPressMsg) tea.Cmd {
 	return m.pressBrowsing(key.String())
 }
 
-func (m *inbox) pressBrowsing(key string) tea.Cmd {
+func (m *inboxScreen) pressBrowsing(key string) tea.Cmd {
 	switch key {
 	case "q", "esc":
 		return tea.Quit
@@ -80,14 +80,14 @@ func (m *inbox) pressBrowsing(key string) tea.Cmd {
 	return nil
 }
 
-func (m *inbox) move(by int) {
+func (m *inboxScreen) move(by int) {
 	m.at = max(min(m.at+by, len(m.items)-1), 0)
 	m.scroll, m.call = 0, 0
 	m.say(false, "")
 }
 
 // act begins something with the request on the screen. Nothing is sent before the person says so.
-func (m *inbox) act(key string, req client.Request) tea.Cmd {
+func (m *inboxScreen) act(key string, req client.Request) tea.Cmd {
 	switch key {
 	case "a":
 		m.begin(req, holdshort.Approve, "approve it exactly as shown?")
@@ -119,7 +119,7 @@ func (m *inbox) act(key string, req client.Request) tea.Cmd {
 	return nil
 }
 
-func (m *inbox) takes(req client.Request, verb holdshort.Verb) bool {
+func (m *inboxScreen) takes(req client.Request, verb holdshort.Verb) bool {
 	if slices.Contains(req.Allowed, verb) {
 		return true
 	}
@@ -127,21 +127,21 @@ func (m *inbox) takes(req client.Request, verb holdshort.Verb) bool {
 	return false
 }
 
-func (m *inbox) begin(req client.Request, verb holdshort.Verb, prompt string) {
+func (m *inboxScreen) begin(req client.Request, verb holdshort.Verb, prompt string) {
 	if m.takes(req, verb) {
 		m.pending, m.mode = &pending{req: req, choice: client.Choice{Action: verb}, prompt: prompt}, sure
 	}
 }
 
 // compose lets the person write; then makes a decision of it.
-func (m *inbox) compose(p *pending, prompt, text string, lines int, finish func(p *pending, text string) error) {
+func (m *inboxScreen) compose(p *pending, prompt, text string, lines int, finish func(p *pending, text string) error) {
 	p.prompt = prompt
 	p.parse = func(text string) error { return finish(p, text) }
 	m.input = newField(text, lines, lines > 5)
 	m.pending, m.mode = p, writing
 }
 
-func (m *inbox) edit(req client.Request) {
+func (m *inboxScreen) edit(req client.Request) {
 	if !m.takes(req, holdshort.Edit) {
 		return
 	}
@@ -165,7 +165,7 @@ func (m *inbox) edit(req client.Request) {
 	})
 }
 
-func (m *inbox) answer(req client.Request) {
+func (m *inboxScreen) answer(req client.Request) {
 	switch req.ExpectedInput {
 	case holdshort.SingleChoice, holdshort.MultiChoice:
 		m.pending, m.mode = &pending{req: req, choice: client.Choice{Action: holdshort.Select}}, choosing
@@ -229,7 +229,7 @@ func blank(schema json.RawMessage) string {
 	return string(raw)
 }
 
-func (m *inbox) pressSure(key string) tea.Cmd {
+func (m *inboxScreen) pressSure(key string) tea.Cmd {
 	switch key {
 	case "y", "Y":
 		p := m.pending
@@ -248,7 +248,7 @@ func (m *inbox) pressSure(key string) tea.Cmd {
 }
 
 // send decides what was on the screen, and only that.
-func (m *inbox) send(p *pending) tea.Cmd {
+func (m *inboxScreen) send(p *pending) tea.Cmd {
 	p.choice.Fingerprint, p.choice.Key = p.req.Fingerprint, client.NewKey()
 	return func() tea.Msg {
 		if p.cancel {
@@ -260,7 +260,7 @@ func (m *inbox) send(p *pending) tea.Cmd {
 	}
 }
 
-func (m *inbox) pressWriting(key tea.KeyPressMsg) tea.Cmd {
+func (m *inboxScreen) pressWriting(key tea.KeyPressMsg) tea.Cmd {
 	switch key.String() {
 	case "esc":
 		m.leave()
@@ -279,7 +279,7 @@ func (m *inbox) pressWriting(key tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (m *inbox) written() {
+func (m *inboxScreen) written() {
 	if err := m.pending.parse(strings.TrimSpace(m.input.value())); err != nil {
 		m.say(true, "%s", err.Error())
 		return
@@ -288,7 +288,7 @@ func (m *inbox) written() {
 	m.scroll, m.mode = 0, sure
 }
 
-func (m *inbox) pressChoosing(key string) tea.Cmd {
+func (m *inboxScreen) pressChoosing(key string) tea.Cmd {
 	options := m.pending.req.Options
 	one := m.pending.req.ExpectedInput == holdshort.SingleChoice
 	switch {
@@ -315,7 +315,7 @@ func (m *inbox) pressChoosing(key string) tea.Cmd {
 	return nil
 }
 
-func (m *inbox) choose(options []holdshort.Option, one bool) {
+func (m *inboxScreen) choose(options []holdshort.Option, one bool) {
 	if one && !slices.Contains(m.chosen, true) && len(options) > 0 {
 		m.chosen[m.chooseAt] = true
 	}

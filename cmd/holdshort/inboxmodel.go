@@ -50,9 +50,9 @@ const (
 	explained      // the help is shown
 )
 
-// inbox is the model of the terminal's inbox: state and what keys make of it. It never acts on anything but what it shows: a decision carries
+// inboxScreen is the model of the terminal's inbox: state and what keys make of it. It never acts on anything but what it shows: a decision carries
 // the fingerprint of the request that was on the screen.
-type inbox struct {
+type inboxScreen struct {
 	ctx    context.Context
 	desk   desk
 	find   client.Find
@@ -87,18 +87,18 @@ type pending struct {
 	cancel bool
 }
 
-func newInbox(ctx context.Context, d desk, f client.Find, most int) *inbox {
-	return &inbox{ctx: ctx, desk: d, find: f, most: most, now: time.Now, width: 80, height: 24}
+func newInbox(ctx context.Context, d desk, f client.Find, most int) *inboxScreen {
+	return &inboxScreen{ctx: ctx, desk: d, find: f, most: most, now: time.Now, width: 80, height: 24}
 }
 
 // Init implements tea.Model.
-func (m *inbox) Init() tea.Cmd { return tea.Batch(m.load(), m.minute()) }
+func (m *inboxScreen) Init() tea.Cmd { return tea.Batch(m.load(), m.minute()) }
 
-func (m *inbox) minute() tea.Cmd {
+func (m *inboxScreen) minute() tea.Cmd {
 	return tea.Every(time.Minute, func(t time.Time) tea.Msg { return minuteMsg(t) })
 }
 
-func (m *inbox) load() tea.Cmd {
+func (m *inboxScreen) load() tea.Cmd {
 	if m.loading {
 		m.again = true
 		return nil
@@ -111,7 +111,7 @@ func (m *inbox) load() tea.Cmd {
 }
 
 // Update implements tea.Model.
-func (m *inbox) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+func (m *inboxScreen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = max(msg.Width, 20), max(msg.Height, 8)
@@ -143,7 +143,7 @@ func (m *inbox) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 }
 
 // loaded puts a new list in place without moving what the person looks at.
-func (m *inbox) loaded(msg loadedMsg) tea.Cmd {
+func (m *inboxScreen) loaded(msg loadedMsg) tea.Cmd {
 	m.loading = false
 	if m.again {
 		m.again = false
@@ -176,7 +176,7 @@ func (m *inbox) loaded(msg loadedMsg) tea.Cmd {
 	return nil
 }
 
-func (m *inbox) selected() *client.Request {
+func (m *inboxScreen) selected() *client.Request {
 	if m.at < 0 || m.at >= len(m.items) {
 		return nil
 	}
@@ -184,9 +184,9 @@ func (m *inbox) selected() *client.Request {
 }
 
 // leave goes back to the list.
-func (m *inbox) leave() { m.mode, m.pending, m.chosen = browsing, nil, nil }
+func (m *inboxScreen) leave() { m.mode, m.pending, m.chosen = browsing, nil, nil }
 
-func (m *inbox) decided(msg decidedMsg) {
+func (m *inboxScreen) decided(msg decidedMsg) {
 	if msg.err != nil {
 		m.say(true, "%s", heard(msg.err))
 		return
@@ -204,7 +204,7 @@ func (m *inbox) decided(msg decidedMsg) {
 	}
 }
 
-func (m *inbox) revealed(msg revealedMsg) {
+func (m *inboxScreen) revealed(msg revealedMsg) {
 	if msg.err != nil {
 		m.say(true, "%s", heard(msg.err))
 		return

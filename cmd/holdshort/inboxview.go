@@ -11,13 +11,13 @@ import (
 )
 
 // View implements tea.Model.
-func (m *inbox) View() tea.View {
+func (m *inboxScreen) View() tea.View {
 	v := tea.NewView(m.draw())
 	v.AltScreen, v.WindowTitle = true, "holdshort inbox"
 	return v
 }
 
-func (m *inbox) paint(s lipgloss.Style, text string) string {
+func (m *inboxScreen) paint(s lipgloss.Style, text string) string {
 	if !m.colour {
 		return text
 	}
@@ -33,15 +33,15 @@ var (
 )
 
 // listHeight is a third of the screen, or less if there is less to show.
-func (m *inbox) listHeight() int { return max(min(len(m.items), m.height/3), 1) }
+func (m *inboxScreen) listHeight() int { return max(min(len(m.items), m.height/3), 1) }
 
 // detailHeight is what is left between the list and the last lines.
-func (m *inbox) detailHeight() int {
+func (m *inboxScreen) detailHeight() int {
 	return max(m.height-m.listHeight()-4-len(m.bottom()), 1)
 }
 
 // draw is the whole screen as lines.
-func (m *inbox) draw() string {
+func (m *inboxScreen) draw() string {
 	lines := []string{m.head()}
 	lines = append(lines, m.rows()...)
 	lines = append(lines, m.paint(faint, strings.Repeat("─", m.width)))
@@ -52,7 +52,7 @@ func (m *inbox) draw() string {
 	return strings.Join(lines, "\n")
 }
 
-func (m *inbox) head() string {
+func (m *inboxScreen) head() string {
 	state := "live"
 	if !m.live {
 		state = "not live"
@@ -61,7 +61,7 @@ func (m *inbox) head() string {
 }
 
 // rows are the part of the list around the selected request.
-func (m *inbox) rows() []string {
+func (m *inboxScreen) rows() []string {
 	n := m.listHeight()
 	if len(m.items) == 0 {
 		return []string{cut("  nothing waits for you", m.width)}
@@ -87,7 +87,7 @@ func (m *inbox) rows() []string {
 }
 
 // detail is the part of the request, or of what is about to be sent, that fits.
-func (m *inbox) detail() []string {
+func (m *inboxScreen) detail() []string {
 	height := m.detailHeight()
 	var all []string
 	for _, line := range m.text() {
@@ -107,7 +107,7 @@ func (m *inbox) detail() []string {
 	return out
 }
 
-func (m *inbox) tint(line string) string {
+func (m *inboxScreen) tint(line string) string {
 	switch {
 	case m.pending == nil || m.mode != sure:
 		return line
@@ -119,7 +119,7 @@ func (m *inbox) tint(line string) string {
 	return line
 }
 
-func (m *inbox) text() []string {
+func (m *inboxScreen) text() []string {
 	if m.mode == explained {
 		return strings.Split(inboxHelp, "\n")
 	}
@@ -147,7 +147,7 @@ Nothing is sent before you press y. A decision is bound to what was on the
 screen: if the request changed meanwhile, it is refused.`
 
 // bottom is the text field, the options, or nothing.
-func (m *inbox) bottom() []string {
+func (m *inboxScreen) bottom() []string {
 	switch m.mode {
 	case writing:
 		return append([]string{m.paint(bold, cut(m.pending.prompt, m.width))}, m.input.lines(m.width)...)
@@ -168,7 +168,7 @@ func (m *inbox) bottom() []string {
 	return nil
 }
 
-func (m *inbox) footer() string {
+func (m *inboxScreen) footer() string {
 	switch m.mode {
 	case sure:
 		return m.paint(bold, cut(m.pending.prompt+"  y: yes  n: no", m.width))
@@ -184,7 +184,7 @@ func (m *inbox) footer() string {
 	return m.withNote("a approve  r reject  e edit  Enter answer  ? keys  q leave")
 }
 
-func (m *inbox) withNote(keys string) string {
+func (m *inboxScreen) withNote(keys string) string {
 	if m.note == "" {
 		return m.paint(faint, cut(keys, m.width))
 	}

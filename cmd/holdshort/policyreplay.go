@@ -5,15 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/holdshort/holdshort"
-	"github.com/holdshort/holdshort/config"
-	"github.com/holdshort/holdshort/policy"
-	"github.com/holdshort/holdshort/policy/rulebook"
+	"github.com/holdshort/holdshort/policy/replay"
 )
 
 type policyReplayCommand struct {
@@ -35,50 +32,6 @@ Examples:
 
     holdshort policy replay --config changed.yaml
     holdshort policy replay --since 12h --store postgres://holdshort@db/holdshort --keyring /etc/holdshort/keys --json`
-}
-
-// change is what would be different.
-type change string
-
-const (
-	same       change = "unchanged"
-	askedMore  change = "asked_more"
-	askedLess  change = "asked_less"
-	ranDenied  change = "allowed_to_denied"
-	askDenied  change = "asked_to_denied"
-	undenied   change = "no_longer_denied"
-	askOthers  change = "asked_of_others"
-	cannotTell change = "cannot_tell"
-)
-
-var allChanges = []change{same, askedMore, askedLess, ranDenied, askDenied, undenied, askOthers, cannotTell}
-
-// replayed is the command's JSON.
-type replayed struct {
-	Since   time.Time      `json:"since"`
-	Version string         `json:"policy_version"`
-	Judged  int            `json:"judged"`
-	Sums    map[change]int `json:"sums"`
-	Erased  int            `json:"erased"`
-	Unkept  int            `json:"unkept"`
-	Unread  int            `json:"unread"`
-	Calls   []replayedCall `json:"calls"`
-	More    int            `json:"more,omitempty"` // lines that were left out
-}
-
-type replayedCall struct {
-	At      time.Time       `json:"at"`
-	Tool    string          `json:"tool"`
-	Args    string          `json:"args"`
-	Agent   string          `json:"agent,omitempty"`
-	Request string          `json:"request,omitempty"`
-	Run     string          `json:"run,omitempty"`
-	Change  change          `json:"change"`
-	Was     policy.Decision `json:"was"`
-	WasRule string          `json:"was_rule,omitempty"`
-	Is      policy.Decision `json:"would_be,omitempty"`
-	Rule    string          `json:"rule,omitempty"`
-	Note    string          `json:"note,omitempty"`
 }
 
 func (c *policyReplayCommand) Run(ctx context.Context, out *console) (err error) {
@@ -106,13 +59,16 @@ func (c *policyReplayCommand) Run(ctx context.Context, out *console) (err error)
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	since := time.Now().Add(-back)
-	past, err := recall(ctx, s, cmp.Or(holdshort.TenantID(c.Tenant), tenantOf(read)), since)
+	past, err := replay.Recall(ctx, s, cmp.Or(holdshort.TenantID(c.Tenant), tenantOf(read)), since, replay.Bounds{})
 	if err != nil {
 		return err
 	}
-	result := replay(ctx, read, book, past)
+	result, err := replay.Replay(ctx, toolsOf(read), book, book.Version(), past)
+	if err != nil {
+		return err
+	}
 	result.Since = since.UTC().Truncate(time.Second)
-	result.cut(c.All, c.Limit)
+	result.Cut(c.All, c.Limit)
 	if c.JSON {
 		return out.encode(result)
 	}
@@ -137,50 +93,15 @@ func daysOf(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// replay judges every call again, oldest first: limits count what would have run before.
-func replay(ctx context.Context, read config.Config, book *rulebook.Book, past *records) replayed {
-	result := replayed{Version: book.Version(), Sums: map[change]int{}, Erased: past.Erased, Unkept: past.Unkept, Unread: past.Unread, Calls: []replayedCall{}}
-	for _, c := range allChanges {
-		result.Sums[c] = 0
-	}
-	counted := tally{}
-	for _, c := range past.Calls {
-		one := replayedCall{At: c.Now.UTC().Truncate(time.Second), Tool: c.Tool, Agent: c.Agent, Request: string(c.Request), Run: string(c.Run), Was: c.Was, WasRule: c.WasRule}
-		v, cost, sure := judgeAgain(ctx, read, book, c)
-		v = counted.limited(v, c, cost)
-		one.Is, one.Rule, one.Change = v.Decision, v.Rule, changeOf(c, v)
-		if !sure {
-			one.Is, one.Rule, one.Change, one.Note = "", "", cannotTell, "the tool's own declaration decides, and this configuration does not have it"
-		}
-		one.Args = clip(string(holdshort.Redact(c.Args, slices.Concat(c.Redacted, v.Redacted))), 200)
-		result.Sums[one.Change]++
-		result.Judged++
-		result.Calls = append(result.Calls, one)
-	}
-	return result
-}
-
-// cut leaves out what is as it was, and what is too much to read: the newest stay.
-func (r *replayed) cut(all bool, limit int) {
-	slices.Reverse(r.Calls)
-	if !all {
-		r.Calls = slices.DeleteFunc(r.Calls, func(c replayedCall) bool { return c.Change == same })
-	}
-	if len(r.Calls) > limit {
-		r.More = len(r.Calls) - limit
-		r.Calls = r.Calls[:limit]
-	}
-}
-
-func showReplayed(out *console, r replayed) error {
+func showReplayed(out *console, r replay.Result) error {
 	if len(r.Calls) > 0 {
 		err := table(out, []string{"AT", "TOOL", "WAS", "WOULD BE", "RULE", "REQUEST OR RUN", "ARGUMENTS"}, len(r.Calls), func(i int) []string {
 			c := r.Calls[i]
 			is := string(c.Is)
 			switch c.Change {
-			case askOthers:
+			case replay.AskOthers:
 				is = "ask others"
-			case cannotTell:
+			case replay.CannotTell:
 				is = "cannot tell"
 			}
 			return []string{c.At.Format("2006-01-02 15:04"), c.Tool, string(c.Was), is, c.Rule, cmp.Or(c.Request, c.Run), clip(c.Args, 60)}
@@ -194,16 +115,9 @@ func showReplayed(out *console, r replayed) error {
 		out.printf("\n")
 	}
 	out.printf("%s since %s\n", plural(r.Judged, "call"), r.Since.Format("2006-01-02 15:04"))
-	for _, line := range []struct {
-		n    int
-		text string
-	}{
-		{r.Sums[askedMore], "would ask where nobody was asked"}, {r.Sums[askedLess], "would run where somebody was asked"}, {r.Sums[ranDenied], "would be denied where they ran"}, {r.Sums[askDenied], "would be denied where somebody was asked"},
-		{r.Sums[undenied], "would no longer be denied"}, {r.Sums[askOthers], "would ask other people"}, {r.Sums[same], "unchanged"},
-		{r.Sums[cannotTell], "cannot be told: the tool's declaration decides, and this configuration does not have it"},
-	} {
-		if line.n > 0 {
-			out.printf("%7d  %s\n", line.n, line.text)
+	for _, c := range replay.Changes {
+		if n := r.Sums[c]; n > 0 {
+			out.printf("%7d  %s\n", n, c.Words())
 		}
 	}
 	for _, line := range []struct {

@@ -18,6 +18,7 @@ import (
 	"github.com/holdshort/holdshort/flow"
 	"github.com/holdshort/holdshort/holdshorttest"
 	"github.com/holdshort/holdshort/model"
+	"github.com/holdshort/holdshort/policy/replay"
 	"github.com/holdshort/holdshort/policy/rulebook"
 	"github.com/holdshort/holdshort/tool"
 )
@@ -128,7 +129,7 @@ func mustJSON(t *testing.T, v any) []byte {
 }
 
 // again replays the past by other rules.
-func again(t *testing.T, file string, since time.Time, rules string) replayed {
+func again(t *testing.T, file string, since time.Time, rules string) replay.Result {
 	t.Helper()
 	c, book := rulesIn(t, rules)
 	s, err := storeFlags{}.open(t.Context(), location{Driver: sqliteDriver, Path: file}, access{})
@@ -136,18 +137,22 @@ func again(t *testing.T, file string, since time.Time, rules string) replayed {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	found, err := recall(t.Context(), s, "default", since)
+	found, err := replay.Recall(t.Context(), s, "default", since, replay.Bounds{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return replay(t.Context(), c, book, found)
+	result, err := replay.Replay(t.Context(), toolsOf(c), book, book.Version(), found)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
 }
 
 func TestReplayOfPolicies(t *testing.T) {
 	file, at := past(t)
-	count := func(r replayed) string {
-		return fmt.Sprintf("%d: more %d, less %d, denied %d+%d, undenied %d, others %d, same %d, untold %d; erased %d, unkept %d, unread %d", r.Judged, r.Sums[askedMore], r.Sums[askedLess], r.Sums[ranDenied], r.Sums[askDenied],
-			r.Sums[undenied], r.Sums[askOthers], r.Sums[same], r.Sums[cannotTell], r.Erased, r.Unkept, r.Unread)
+	count := func(r replay.Result) string {
+		return fmt.Sprintf("%d: more %d, less %d, denied %d+%d, undenied %d, others %d, same %d, untold %d; erased %d, unkept %d, unread %d", r.Judged, r.Sums[replay.AskedMore], r.Sums[replay.AskedLess], r.Sums[replay.RanDenied], r.Sums[replay.AskDenied],
+			r.Sums[replay.Undenied], r.Sums[replay.AskOthers], r.Sums[replay.Same], r.Sums[replay.CannotTell], r.Erased, r.Unkept, r.Unread)
 	}
 	for _, tt := range []struct {
 		name, rules string
@@ -207,8 +212,8 @@ func TestReplayCommand(t *testing.T) {
 	if code := do("--since", since, "--all", "--limit", "3"); code != exitOK || !strings.Contains(stdout.String(), "and 7 more") {
 		t.Errorf("%d\n%s%s", code, stdout.String(), stderr.String())
 	}
-	var result replayed
-	if code := do("--since", since, "--json"); code != exitOK || json.Unmarshal(stdout.Bytes(), &result) != nil || result.Sums[askedMore] != 2 || len(result.Calls) != 2 || stderr.Len() > 0 {
+	var result replay.Result
+	if code := do("--since", since, "--json"); code != exitOK || json.Unmarshal(stdout.Bytes(), &result) != nil || result.Sums[replay.AskedMore] != 2 || len(result.Calls) != 2 || stderr.Len() > 0 {
 		t.Errorf("%d\n%s%s", code, stdout.String(), stderr.String())
 	}
 	if code := do("--since", "1m"); code != exitOK || !strings.Contains(stdout.String(), "0 calls since") {

@@ -17,6 +17,7 @@ import (
 	"github.com/holdshort/holdshort/channel/webhook"
 	"github.com/holdshort/holdshort/engine"
 	"github.com/holdshort/holdshort/identity"
+	"github.com/holdshort/holdshort/inbox"
 	"github.com/holdshort/holdshort/setup"
 	"github.com/holdshort/holdshort/telemetry"
 )
@@ -28,9 +29,11 @@ type serving struct {
 	engine   *engine.Engine
 	people   *identity.Identity
 	api      *api.Server
+	inbox    *inbox.Inbox
 	listener net.Listener
 	http     *http.Server
 	log      *slog.Logger
+	home     string        // the page that a login link leads to; default: the inbox
 	patience time.Duration // for calls under way when it stops
 	flush    func(context.Context) error
 	parts    *setup.Parts
@@ -44,6 +47,7 @@ type servingOptions struct {
 	Parts    *setup.Parts // agents with their tools and rules, closed by the serving; default: none
 	Identity identity.Config
 	API      api.Options
+	Inbox    inbox.Options
 	Webhooks webhook.Options
 	Shutdown time.Duration // default: 10 seconds
 	Log      *slog.Logger
@@ -60,6 +64,7 @@ func newServing(ctx context.Context, o servingOptions) (s *serving, err error) {
 		o.Engine = o.Parts.Engine(o.Engine)
 		for _, a := range o.Parts.Listed {
 			o.API.Agents = append(o.API.Agents, api.Agent{Name: a.Name, Description: a.Description, Mode: a.Mode, Tools: a.Tools})
+			o.Inbox.Agents = append(o.Inbox.Agents, inbox.Agent{Name: a.Name, Description: a.Description, Tools: a.Tools, Examples: a.Examples})
 		}
 	}
 	if err := identity.RequireAuth(o.Addr, o.Identity); err != nil { // whoever calls this, it holds
@@ -100,6 +105,12 @@ func newServing(ctx context.Context, o servingOptions) (s *serving, err error) {
 	}
 	metrics.Watch(s.engine, cmp.Or(o.Identity.Tenant, "default"))
 	o.API.Version, o.API.Logger, o.API.Metrics = version, o.Log, metrics
+	o.Inbox.Rules = rulesPage(o.Parts, o.Store)
+	o.Inbox.PublicURL, o.Inbox.Version, o.Inbox.Logger, o.Inbox.BodyLimit = o.API.PublicURL, version, o.Log, o.API.BodyLimit
+	if s.inbox, err = inbox.New(s.engine, s.people, o.Inbox); err != nil {
+		return nil, err
+	}
+	o.API.Pages = s.inbox
 	if s.api, err = api.New(s.engine, s.people, o.API); err != nil {
 		return nil, err
 	}
@@ -158,6 +169,7 @@ func (s *serving) run(ctx context.Context, up func() error) (err error) {
 	}
 	s.log.Info("stopping", "patience", s.patience.String())
 	s.api.Close() // what waits is answered as things stand
+	s.inbox.Close()
 	patient, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.patience)
 	defer cancel()
 	if stopped := s.http.Shutdown(patient); stopped != nil {
@@ -214,6 +226,6 @@ func (b *timedBody) Read(p []byte) (int, error) {
 
 // loginLink makes a one-time link for somebody.
 func (s *serving) loginLink(ctx context.Context, tenant holdshort.TenantID, who holdshort.Actor) (string, error) {
-	path, err := s.people.LoginLink(ctx, tenant, who, "/")
+	path, err := s.people.LoginLink(ctx, tenant, who, cmp.Or(s.home, "/"))
 	return strings.TrimRight(s.url(), "/") + path, err
 }

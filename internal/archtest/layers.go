@@ -26,7 +26,7 @@ var Layers = []Layer{
 
 	// 2: in and out: decode, one call below, encode. They see the kernel, never the store.
 	{Dir: "api", Imports: []string{".", "reply", "engine", "flow", "policy", "identity", "agent", "chat", "internal/schema", "internal/apart", "internal/pace", "internal/status"}, Modules: []string{"github.com/google/jsonschema-go"}, Tests: append([]string{"store", "store/sqlite", "tool", "model", "model/script", "internal/testnode"}, bed...)},
-	{Dir: "inbox", Imports: []string{".", "reply", "engine", "flow", "policy", "policy/rulebook", "identity", "agent", "chat", "tool", "internal/schema", "internal/apart", "internal/pace", "internal/status"}, Modules: []string{"github.com/google/jsonschema-go"}, Tests: append([]string{"api", "client", "model", "model/script", "setup", "config", "store/sqlite", "internal/testnode", "internal/browser"}, bed...)},
+	{Dir: "inbox", Imports: []string{".", "reply", "engine", "flow", "policy", "policy/rulebook", "policy/replay", "identity", "agent", "chat", "tool", "internal/schema", "internal/apart", "internal/pace", "internal/status"}, Modules: []string{"github.com/google/jsonschema-go"}, Tests: append([]string{"api", "client", "model", "model/script", "setup", "config", "store/sqlite", "internal/testnode", "internal/browser"}, bed...)},
 	{Dir: "channel", Imports: []string{"."}},
 	{Dir: "channel/*", Imports: []string{".", "reply", "engine", "chat", "channel", "internal/network"}, Tests: append([]string{"store", "store/sqlite", "internal/testnode"}, bed...)},
 
@@ -42,6 +42,7 @@ var Layers = []Layer{
 	{Dir: "flow", Imports: []string{"."}, Tests: append([]string{"policy", "tool"}, bed...)},
 	{Dir: "flow/flowcheck"},
 	{Dir: "policy", Imports: []string{"."}},
+	{Dir: "policy/replay", Imports: []string{".", "flow", "model", "policy", "policy/rulebook", "store", "tool"}, Tests: append([]string{"agent", "engine", "store/sqlite"}, bed...)},
 	{Dir: "policy/rulebook", Imports: []string{".", "policy"}, Modules: []string{"cel.dev/cel-go", "cel.dev/expr", "google.golang.org/protobuf"}, Tests: append([]string{"engine", "flow", "tool"}, bed...)},
 	{Dir: "repair", Imports: []string{".", "reply", "tool", "internal/schema"}, Pure: true},
 
@@ -57,6 +58,7 @@ var Layers = []Layer{
 
 	// 6: the database
 	{Dir: "store", Imports: []string{"."}},
+	{Dir: "store/internal/words", Modules: []string{"golang.org/x/text"}, Pure: true},
 	{Dir: "store/internal/*", Imports: []string{".", "store", "store/internal/*"}},
 	{Dir: "store/sqlite", Imports: []string{".", "store", "store/internal/*"}, Modules: []string{"modernc.org/sqlite", "modernc.org/libc"}, Tests: []string{"store/storetest"}},
 	{Dir: "store/postgres", Imports: []string{".", "store", "store/internal/*"}, Modules: []string{"github.com/jackc/pgx/v5"},
@@ -86,7 +88,7 @@ var Layers = []Layer{
 	{Dir: "internal/archtest"},
 	{Dir: "internal/readme", Tests: append([]string{"api", "client", "engine", "flow", "identity", "policy", "store", "store/sqlite", "tool"}, bed...)},
 	{Dir: "internal/testnode"},
-	{Dir: "internal/browser", Modules: []string{"github.com/chromedp"}},
+	{Dir: "internal/browser", Imports: []string{"internal/testnode"}, Modules: []string{"github.com/chromedp"}},
 	{Dir: "internal/testpg", Modules: []string{"github.com/jackc/pgx/v5"}},
 }
 

@@ -20,6 +20,7 @@ import (
 // compiled is a rule that is ready to be asked.
 type compiled struct {
 	name     string
+	when     string
 	program  cel.Program
 	metered  cel.Program // counts what it costs; only where that depends on the call
 	shape    shape
@@ -107,7 +108,7 @@ func (c *compiler) wrong(field string, line, column int, hint, format string, ar
 }
 
 func (c *compiler) compile(version string) compiled {
-	out := compiled{name: c.name, then: c.rule.Then, limits: slices.Clone(c.rule.Limits)}
+	out := compiled{name: c.name, when: c.rule.When, then: c.rule.Then, limits: slices.Clone(c.rule.Limits)}
 	out.then.Rule, out.then.Version = c.name, version
 	out.then.Limits = nil
 	for _, list := range []*[]string{&out.then.Audience.Users, &out.then.Audience.Roles, &out.then.Editable, &out.then.Redacted, &out.then.Blind} {

@@ -320,7 +320,7 @@ func TestDamagedSchema(t *testing.T) {
 	for name, damage := range map[string]string{
 		"a changed hash":         "UPDATE schema_migrations SET hash = 'x'",
 		"a missing table":        "DROP TABLE decision_uses",
-		"a missing column":       "ALTER TABLE operations DROP COLUMN settled",
+		"a missing column":       "ALTER TABLE operations DROP COLUMN result_hash",
 		"a missing index":        "DROP INDEX decisions_one",
 		"missing notes":          "DROP TABLE meta",
 		"garbage in its notes":   "UPDATE meta SET value = 'garbage' WHERE name = 'schema_objects'",

@@ -177,6 +177,9 @@ func (s *Store) open(ctx context.Context) error {
 	if err := s.identify(conn); err != nil {
 		return err
 	}
+	if err := s.fillSeats(conn); err != nil {
+		return err
+	}
 	s.db.Heads = sqldb.NewHeads(true)
 	s.bell = newBell(s)
 	s.bell.start()
@@ -222,6 +225,27 @@ func (s *Store) identify(conn *conn) error {
 		s.options.Logger.Error("store is quarantined: nothing runs", "reason", reason, "hint", "holdshort doctor --accept-restore")
 	}
 	return s.db.Recognised(s.options.Clock())
+}
+
+// fillSeats brings what an older release left open to its seats, one node after the other. A quarantined store is left as it is.
+func (s *Store) fillSeats(conn *conn) error {
+	if s.db.Quarantine() != "" {
+		return nil
+	}
+	for more := true; more; {
+		err := conn.transact("BEGIN", func(now time.Time) (err error) {
+			if err := conn.Exec(lockMeta); err != nil {
+				return err
+			}
+			more, err = s.db.FillSeats(conn, now)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	s.db.Seat()
+	return nil
 }
 
 // System is for the loops.

@@ -197,7 +197,7 @@ func (f *file) Rows(t testing.TB, text string, args ...any) [][]any {
 func (f *file) Columns(t testing.TB) map[string][]string {
 	t.Helper()
 	out := map[string][]string{}
-	for _, row := range f.Rows(t, `SELECT m.name, p.name FROM sqlite_master m JOIN pragma_table_info(m.name) p WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' ORDER BY p.cid`) {
+	for _, row := range f.Rows(t, `SELECT m.name, p.name FROM sqlite_master m JOIN pragma_table_info(m.name) p WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' AND m.sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY p.cid`) {
 		table := row[0].(string)
 		out[table] = append(out[table], row[1].(string))
 	}

@@ -46,6 +46,9 @@ func (s *Store) open(ctx context.Context) error {
 	if err := s.identify(ctx, conn); err != nil {
 		return err
 	}
+	if err := s.fillSeats(conn); err != nil {
+		return err
+	}
 	s.readers = newReaders(s, s.options.Readers)
 	s.drafters, s.names, s.db.Heads = newReaders(s, drafters), newNames(), sqldb.NewHeads(false)
 	s.writer.start()
@@ -124,6 +127,24 @@ func (s *Store) identify(ctx context.Context, conn *conn) error {
 		s.options.Logger.Error("store is quarantined: nothing runs", "reason", reason, "hint", "holdshort doctor --accept-restore")
 	}
 	return s.db.Recognised(s.now())
+}
+
+// fillSeats brings what an older release left open to its seats. A quarantined store is left as it is.
+func (s *Store) fillSeats(conn *conn) error {
+	if s.db.Quarantine() != "" {
+		return nil
+	}
+	for more := true; more; {
+		err := conn.transact(beginWrite, func() (err error) {
+			more, err = s.db.FillSeats(conn, s.now())
+			return err
+		})
+		if err != nil {
+			return s.explain(err)
+		}
+	}
+	s.db.Seat()
+	return nil
 }
 
 func (s *Store) openReaders(ctx context.Context) error {

@@ -118,7 +118,7 @@ func TestDamagedSchema(t *testing.T) {
 		"a changed hash":         "UPDATE schema_migrations SET hash = 'x'",
 		"a changed number":       "UPDATE schema_migrations SET number = 7 WHERE number = 1",
 		"a missing table":        "DROP TABLE decision_uses",
-		"a missing column":       "ALTER TABLE operations DROP COLUMN settled",
+		"a missing column":       "ALTER TABLE operations DROP COLUMN result_hash",
 		"a missing index":        "DROP INDEX decisions_one",
 		"missing notes":          "DROP TABLE meta",
 		"emptied notes":          "DELETE FROM meta WHERE name = 'schema_objects'",

@@ -62,6 +62,19 @@ func (b *bed) verifies() store.Verdict {
 	for _, f := range v.Faults {
 		b.Errorf("verify finds %+v", f)
 	}
+	for _, f := range b.tail(store.MostTail).Faults {
+		b.Errorf("verifying the tail finds %+v", f)
+	}
+	return v
+}
+
+// tail is what is found in the last events alone.
+func (b *bed) tail(events int) store.Verdict {
+	b.Helper()
+	v, err := b.system().VerifyTail(context.Background(), events)
+	if err != nil {
+		b.Fatalf("verify the tail: %v", err)
+	}
 	return v
 }
 

@@ -236,7 +236,7 @@ func testBadCursors(t *testing.T, d Driver) {
 	session := newSession(birth)
 	b.update(func(tx store.Tx) error {
 		for i := range 4 {
-			if err := firstError(tx.PutRun(newRun(birth)), tx.PutRequest(newRequest(birth)), tx.PutMessage(newMessage(session.ID, int64(i+1), birth)),
+			if err := firstError(tx.PutSession(newSession(birth)), tx.PutRun(newRun(birth)), tx.PutRequest(newRequest(birth)), tx.PutMessage(newMessage(session.ID, int64(i+1), birth)),
 				tx.PutDelivery(newDelivery(fmt.Sprint("whk_1:", i), birth))); err != nil {
 				return err
 			}
@@ -246,6 +246,10 @@ func testBadCursors(t *testing.T, d Driver) {
 	lists := map[string]func(store.ReadTx, string) (string, error){
 		"runs": func(tx store.ReadTx, cursor string) (string, error) {
 			p, err := tx.Runs(store.RunQuery{Cursor: cursor, Limit: 2})
+			return p.Next, err
+		},
+		"sessions": func(tx store.ReadTx, cursor string) (string, error) {
+			p, err := tx.Sessions(store.SessionQuery{Cursor: cursor, Limit: 2})
 			return p.Next, err
 		},
 		"requests by urgency": func(tx store.ReadTx, cursor string) (string, error) {

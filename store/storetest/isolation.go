@@ -121,6 +121,31 @@ func (w *twins) reads() map[string]func(store.ReadTx) (any, error) {
 			s, err := tx.Stats()
 			return map[int64]string{1: "one of " + string(tx.Tenant()), 2: "of acme and of rival"}[s.Open.Count], err
 		},
+		"Sessions": func(tx store.ReadTx) (any, error) { return tx.Sessions(store.SessionQuery{}) },
+		"Standing": func(tx store.ReadTx) (any, error) {
+			s, err := tx.Standing(birth)
+			return map[int64]string{1: "one of " + string(tx.Tenant()), 2: "of acme and of rival"}[s.Open.Count], err
+		},
+		"ClosedRequests": func(tx store.ReadTx) (any, error) {
+			list, _, err := tx.ClosedRequests(time.Time{}, 0)
+			return fmt.Sprint("of ", tx.Tenant(), list), err
+		},
+		"Past": func(tx store.ReadTx) (any, error) { return tx.Past(store.PastQuery{}) },
+		"PositionAt": func(tx store.ReadTx) (any, error) {
+			first, err := tx.PositionAt(time.Time{})
+			if err != nil {
+				return nil, err
+			}
+			seen, err := tx.Events(store.EventQuery{Limit: 1})
+			if len(seen.Items) == 1 && seen.Items[0].Position != first {
+				return fmt.Sprint(first, " instead of ", seen.Items[0].Position), err
+			}
+			return fmt.Sprint(first, " of ", tx.Tenant()), err
+		},
+		"Sealing": func(tx store.ReadTx) (any, error) {
+			s, err := tx.Sealing()
+			return map[int64]string{3: "of " + string(tx.Tenant()), 6: "of acme and of rival"}[s.Unsealed.Count], err
+		},
 		"Comments": func(tx store.ReadTx) (any, error) {
 			list, err := tx.Comments(w.request.ID)
 			return list, err

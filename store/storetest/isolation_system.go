@@ -160,6 +160,13 @@ func (w *twins) systems() map[string]func(*bed) {
 		"Stamp":  func(b *bed) { untouched(b, both, func() { b.stamp() }) },
 		"Seal":   func(b *bed) { untouched(b, both, func() { b.seal(1000) }) },
 		"Verify": func(b *bed) { untouched(b, both, func() { b.verifies() }) },
+		"VerifyTail": func(b *bed) {
+			untouched(b, both, func() {
+				if v := b.tail(10); v.Events == 0 || len(v.Faults) > 0 {
+					b.Errorf("the tail of both is %+v", v)
+				}
+			})
+		},
 		"Export": func(b *bed) {
 			noError(b, b.system().Export(ctx, func(r store.Record) error {
 				if r.Event != nil && strings.HasPrefix(r.Event.Actor, "of ") && r.Event.Actor != "of "+string(r.Tenant) {

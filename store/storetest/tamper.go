@@ -56,6 +56,9 @@ func testTampering(t *testing.T, d Driver) {
 			if v := b.verdict(); len(v.Faults) == 0 {
 				b.Errorf("verify saw nothing: %+v", v)
 			}
+			if v := b.tail(store.MostTail); len(v.Faults) == 0 && !strings.HasPrefix(name, "body") && !strings.HasPrefix(name, "salt") { // bodies are not of the tail
+				b.Errorf("verifying the tail saw nothing: %+v", v)
+			}
 			restore()
 			b.verifies()
 		})

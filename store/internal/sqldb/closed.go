@@ -1,6 +1,7 @@
 package sqldb
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/holdshort/holdshort"
@@ -29,18 +30,65 @@ func (tx *Tx) ClosedRequests(since time.Time, limit int) (list []store.ClosedReq
 			return nil
 		}
 		c.CreatedAt, c.ClosedAt = fromMicros(created), fromMicros(closed)
-		var f struct {
-			Rule string `json:"rule"`
-		}
-		var b struct {
-			Outcome holdshort.Outcome `json:"outcome"`
-		}
-		if len(fixed) == 0 || tx.decode("request.fixed", id, fixed, &f) != nil || tx.decode("request", id, body, &b) != nil {
+		var err error
+		if c.Rule, c.Outcome, err = tx.ruleAndOutcome(id, fixed, body); err != nil || len(fixed) == 0 {
 			c.Erased = true // or nobody can read it
 		}
-		c.Rule, c.Outcome = f.Rule, b.Outcome
 		list = append(list, c)
 		return nil
 	})
 	return list, more, err
+}
+
+// ruleAndOutcome reads two words of two payloads. There are thousands of them to read, so it looks no further than it must: fields are stored
+// in the order of requestFixed and requestBody, and both words stand before everything that is large.
+func (tx *Tx) ruleAndOutcome(id string, fixed, body []byte) (rule string, outcome holdshort.Outcome, err error) {
+	if fixed, err = tx.unseal("request.fixed", id, fixed); err != nil {
+		return "", "", err
+	}
+	if body, err = tx.unseal("request", id, body); err != nil {
+		return "", "", err
+	}
+	return wordOf(fixed, "rule"), holdshort.Outcome(wordOf(body, "outcome")), nil
+}
+
+// wordOf gives the text under a key of a JSON object, "" if there is none before the first value that is an object or a list.
+func wordOf(raw []byte, name string) string {
+	at := 1
+	for at < len(raw) && raw[at] == '"' {
+		key, after := textAt(raw, at)
+		if after >= len(raw) || raw[after] != ':' {
+			return ""
+		}
+		at = after + 1
+		switch {
+		case at < len(raw) && raw[at] == '"':
+			value, after := textAt(raw, at)
+			if string(key) == `"`+name+`"` {
+				var word string
+				json.Unmarshal(value, &word) // what is no text is no word
+				return word
+			}
+			at = after
+		case at < len(raw) && raw[at] != '{' && raw[at] != '[':
+			for at < len(raw) && raw[at] != ',' && raw[at] != '}' {
+				at++
+			}
+		default:
+			return ""
+		}
+		at++ // the comma
+	}
+	return ""
+}
+
+// textAt gives the JSON text that begins at a place, with its quotes, and the place behind it.
+func textAt(raw []byte, at int) (text []byte, after int) {
+	for after = at + 1; after < len(raw) && raw[after] != '"'; after++ {
+		if raw[after] == '\\' {
+			after++
+		}
+	}
+	after = min(after+1, len(raw))
+	return raw[at:after], after
 }

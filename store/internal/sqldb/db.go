@@ -34,6 +34,7 @@ type DB struct {
 	Heads      *Heads
 	tenants    tenantSet
 
+	seated     atomic.Bool // every open request has its seats
 	quarantine atomic.Pointer[string]
 	identity   markNote
 }

@@ -18,7 +18,7 @@ var (
 	eraseBodies  = statement(`UPDATE bodies SET body = ?, salt = ? WHERE tenant = ? AND session_id = ? AND session_id <> ''`)
 	eraseOfRuns  = statement(`UPDATE bodies SET body = ?, salt = ? WHERE tenant = ? AND run_id IN
 		(SELECT id FROM runs WHERE tenant = ? AND session_id = ? AND session_id <> '')`)
-	eraseSession = statement(`UPDATE sessions SET body = ?, channel = '', address = '', ended_at = CASE WHEN ended_at = 0 THEN ? ELSE ended_at END,
+	eraseSession = statement(`UPDATE sessions SET body = ?, channel = '', address = '', owner = '-', ended_at = CASE WHEN ended_at = 0 THEN ? ELSE ended_at END,
 		revision = revision + 1 WHERE tenant = ? AND id = ?`)
 )
 
@@ -31,7 +31,11 @@ func (tx *Tx) EraseSession(id holdshort.SessionID) error {
 	busy := func(what, hint string) error {
 		return &holdshort.Error{Code: holdshort.WrongState, Op: "erase session " + s, Message: what, Hint: hint}
 	}
-	for _, w := range []Write{
+	forget, err := tx.db.forget(queries{tx}, tx.conn, tx.now, entriesOfSession, t, s)
+	if err != nil {
+		return err
+	}
+	for _, w := range append([]Write{
 		{Statement: eraseMessages, Args: []any{t, s}, Want: Any},
 		{Statement: eraseJournals, Args: []any{t, t, s}, Want: Any},
 		{Statement: eraseOfRuns, Args: []any{gone, gone, t, t, s}, Want: Any},
@@ -46,7 +50,7 @@ func (tx *Tx) EraseSession(id holdshort.SessionID) error {
 		{Statement: openOperation, Args: []any{t, t, s}, Selects: true, Want: 0, Miss: busy("an operation of it is under way", "wait until it is closed")},
 		{Statement: openOfSession, Args: []any{t, s}, Selects: true, Want: 0, Miss: busy("a run of it has not ended", "cancel it first")},
 		{Statement: openRequest, Args: []any{t, s}, Selects: true, Want: 0, Miss: busy("a request of it is open", "cancel it first")},
-	} {
+	}, forget...) {
 		if err := tx.write(w); err != nil {
 			return err
 		}

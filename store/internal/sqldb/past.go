@@ -44,6 +44,9 @@ func (tx *Tx) Past(q store.PastQuery) (out store.Past, err error) {
 	case q.Run != "":
 		l.where("stream = ?", string(q.Run))
 		l.where("+pos < ? AND +pos > ?", before, after) // not by the position's index: it would walk the tenant's whole log
+		if q.Session != "" {
+			l.where("session_id = ?", string(q.Session))
+		}
 		l.order = " ORDER BY seq DESC"
 	case q.Session != "":
 		l.where("session_id = ? AND session_id <> ''", string(q.Session))
@@ -130,7 +133,7 @@ func (tx *Tx) PositionAt(at time.Time) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	low, high := int64(1), last+1 // the answer is in between
+	low, high, found := int64(1), last+1, last+1
 	for low < high {
 		middle := low + (high-low)/2
 		var pos, written int64
@@ -139,12 +142,12 @@ func (tx *Tx) PositionAt(at time.Time) (int64, error) {
 			return 0, err
 		}
 		if written >= micros(at) {
-			high = middle
+			high, found = middle, pos
 		} else {
 			low = pos + 1
 		}
 	}
-	return low, nil
+	return found, nil
 }
 
 func (tx *Tx) Sealing() (s store.Sealing, err error) {

@@ -70,7 +70,7 @@ func (db *DB) Prune(ctx context.Context, keep store.Retention) (store.Pruned, er
 	for _, step := range []struct {
 		age   time.Duration
 		prune func(conn Conn, now, before time.Time, limit int, out *store.Pruned) error
-	}{{keep.Journals, pruneJournals}, {keep.Journals, pruneMessages}, {keep.Records, pruneRecords}, {keep.Records, pruneGate}, {keep.Records, pruneInbounds}, {keep.Replays, pruneReplays}, {keep.Replays, pruneLogins},
+	}{{keep.Journals, pruneJournals}, {keep.Journals, pruneMessages}, {keep.Records, db.pruneRecords}, {keep.Records, db.pruneGate}, {keep.Records, pruneInbounds}, {keep.Replays, pruneReplays}, {keep.Replays, pruneLogins},
 		{keep.Deliveries, pruneDeliveries}, {keep.Events, db.pruneEvents}} {
 		if step.age <= 0 {
 			continue
@@ -129,7 +129,7 @@ func pruneJournals(conn Conn, _, before time.Time, limit int, out *store.Pruned)
 	return nil
 }
 
-func pruneRecords(conn Conn, _, before time.Time, limit int, out *store.Pruned) error {
+func (db *DB) pruneRecords(conn Conn, now, before time.Time, limit int, out *store.Pruned) error {
 	for _, stage := range []int64{0, 1} {
 		runs, err := names(conn, endedRuns, 2, stage, micros(before), int64(limit))
 		if err != nil {
@@ -145,7 +145,11 @@ func pruneRecords(conn Conn, _, before time.Time, limit int, out *store.Pruned) 
 			if err != nil {
 				return err
 			}
-			err = conn.Apply([]Write{
+			forget, err := db.forget(bare{conn}, conn, now, entriesOfRun, t, id)
+			if err != nil {
+				return err
+			}
+			err = conn.Apply(append([]Write{
 				{Statement: pruneJournal, Args: r, Want: Any},
 				{Statement: pruneUses, Args: []any{t, t, t, id}, Want: Any},
 				{Statement: pruneDecisions, Args: []any{t, t, id}, Want: Any},
@@ -153,7 +157,7 @@ func pruneRecords(conn Conn, _, before time.Time, limit int, out *store.Pruned) 
 				{Statement: pruneLedger, Args: r, Want: Any},
 				{Statement: pruneBodiesOf, Args: r, Want: Any},
 				{Statement: pruneRun, Args: r, Want: 1},
-			})
+			}, forget...))
 			if err != nil {
 				return err
 			}
@@ -161,11 +165,11 @@ func pruneRecords(conn Conn, _, before time.Time, limit int, out *store.Pruned) 
 			out.Decisions += decisions
 		}
 	}
-	return nil
+	return db.lowerMark(conn)
 }
 
 // pruneGate drops requests that were raised from outside and belong to no run, with their decisions and operations.
-func pruneGate(conn Conn, _, before time.Time, limit int, out *store.Pruned) error {
+func (db *DB) pruneGate(conn Conn, now, before time.Time, limit int, out *store.Pruned) error {
 	requests, err := names(conn, closedRequests, 2, micros(before), int64(limit))
 	if err != nil {
 		return err
@@ -179,19 +183,23 @@ func pruneGate(conn Conn, _, before time.Time, limit int, out *store.Pruned) err
 		if err != nil {
 			return err
 		}
-		err = conn.Apply([]Write{
+		forget, err := db.forget(bare{conn}, conn, now, entryOf, r...)
+		if err != nil {
+			return err
+		}
+		err = conn.Apply(append([]Write{
 			{Statement: pruneUsesOf, Args: []any{r[0], r[0], r[1]}, Want: Any},
 			{Statement: pruneDecisionsOf, Args: r, Want: Any},
 			{Statement: pruneLedgerOf, Args: r, Want: Any},
 			{Statement: pruneRequest, Args: r, Want: 1},
-		})
+		}, forget...))
 		if err != nil {
 			return err
 		}
 		out.Operations += operations
 		out.Decisions += decisions
 	}
-	return nil
+	return db.lowerMark(conn)
 }
 
 // pruneRows drops what find gives; find takes the moment as often as it names it, then the limit.

@@ -40,6 +40,7 @@ type requestFixed struct {
 	Prompt        bool                    `json:"prompt,omitempty"`
 	TakeCancel    bool                    `json:"take_cancel,omitempty"`
 	ValidFor      time.Duration           `json:"valid_for,omitempty"`
+	Undo          time.Duration           `json:"undo,omitempty"`
 	OnTimeout     holdshort.OnTimeout     `json:"on_timeout,omitempty"`
 	OnReject      holdshort.OnReject      `json:"on_reject,omitempty"`
 	Callback      string                  `json:"callback,omitempty"`
@@ -55,6 +56,8 @@ type storedAction struct {
 	SchemaHash    string          `json:"schema_hash,omitempty"`
 	NeedsApproval bool            `json:"needs_approval,omitempty"`
 	Refused       bool            `json:"refused,omitempty"`
+	Effect        string          `json:"effect,omitempty"`
+	Reversible    string          `json:"reversible,omitempty"`
 	Editable      []string        `json:"editable,omitempty"`
 	Redacted      []string        `json:"redacted,omitempty"`
 	Blind         []string        `json:"blind,omitempty"`
@@ -85,7 +88,11 @@ var (
 )
 
 func (tx *Tx) Request(id holdshort.RequestID) (holdshort.Request, error) {
-	return one(tx, selectRequest, "request", string(id), tx.scanRequest)
+	r, err := one(tx, selectRequest, "request", string(id), tx.scanRequest)
+	if err == nil {
+		tx.noteUrgency(string(id), r)
+	}
+	return r, err
 }
 
 func (tx *Tx) RequestAt(run holdshort.RunID, step string) (holdshort.Request, error) {
@@ -128,7 +135,7 @@ func (tx *Tx) scanRequest(scan func(...any) error) (r holdshort.Request, id stri
 	}
 	r.Audience, r.Requester, r.Language, r.Context, r.QueueUntil = f.Audience, f.Requester, f.Language, f.Context, fromMicros(f.QueueUntil)
 	r.Prompt, r.TakeCancel, r.CallbackURL = f.Prompt, f.TakeCancel, f.Callback
-	r.ExpiresIn, r.ValidFor, r.OnTimeout, r.OnReject = f.ExpiresIn, f.ValidFor, f.OnTimeout, f.OnReject
+	r.ExpiresIn, r.ValidFor, r.Undo, r.OnTimeout, r.OnReject = f.ExpiresIn, f.ValidFor, f.Undo, f.OnTimeout, f.OnReject
 	r.Outcome, r.Reasks, r.AskedAt, r.ExpiresAt, r.CancelReason = b.Outcome, b.Reasks, fromMicros(b.AskedAt), fromMicros(b.ExpiresAt), b.CancelReason
 	return r, id, nil
 }
@@ -167,7 +174,7 @@ func (tx *Tx) PutRequest(r holdshort.Request) error {
 			PolicyVersion: r.PolicyVersion, Rule: r.Rule, Trace: r.TraceID, FlowVersion: r.FlowVersion, ReturnTo: r.ReturnTo, Question: r.Question,
 			Expected: r.ExpectedInput, Options: r.Options, Schema: r.Schema, Actions: actions, Allowed: r.Allowed, Fingerprint: r.Fingerprint, Salt: r.Salt,
 			Audience: r.Audience, Requester: r.Requester, Language: r.Language, Context: r.Context, QueueUntil: micros(r.QueueUntil), ExpiresIn: r.ExpiresIn, Prompt: r.Prompt, TakeCancel: r.TakeCancel,
-			ValidFor: r.ValidFor, OnTimeout: r.OnTimeout, OnReject: r.OnReject, Callback: r.CallbackURL})
+			ValidFor: r.ValidFor, Undo: r.Undo, OnTimeout: r.OnTimeout, OnReject: r.OnReject, Callback: r.CallbackURL})
 		if err != nil {
 			return err
 		}
@@ -177,8 +184,11 @@ func (tx *Tx) PutRequest(r holdshort.Request) error {
 	if at := r.Due(); !at.IsZero() {
 		due = micros(at)
 	}
-	return tx.put("request", id, r.Revision, insertRequest, updateRequest,
-		[]any{string(r.Status), int64(urgency), r.Assignee, due, micros(r.ClosedAt), body}, once)
+	if err := tx.put("request", id, r.Revision, insertRequest, updateRequest,
+		[]any{string(r.Status), int64(urgency), r.Assignee, due, micros(r.ClosedAt), body}, once); err != nil {
+		return err
+	}
+	return tx.putSeats(&r, id, int64(urgency))
 }
 
 // Requests lists the inbox by the index that its order wants.

@@ -1,6 +1,8 @@
 package sqldb
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 
 	"github.com/holdshort/holdshort"
@@ -21,7 +23,7 @@ type sessionBody struct {
 	Metadata  json.RawMessage     `json:"metadata,omitempty"`
 }
 
-var insertSession, updateSession = puts("sessions", []string{"channel", "address", "mode", "updated_at", "ended_at", "body"}, []string{"created_at"})
+var insertSession, updateSession = puts("sessions", []string{"channel", "address", "mode", "updated_at", "ended_at", "owner", "body"}, []string{"created_at"})
 
 const sessionColumns = `id, revision, channel, address, mode, created_at, updated_at, ended_at, body`
 
@@ -29,6 +31,8 @@ var (
 	selectSession   = point(`SELECT ` + sessionColumns + ` FROM sessions WHERE tenant = ? AND id = ?`)
 	selectSessionAt = point(`SELECT ` + sessionColumns + ` FROM sessions
 		WHERE tenant = ? AND channel = ? AND address = ? AND address <> '' AND ended_at = 0`)
+	// Rows that were written before sessions had an owner.
+	unownedSessions = statement(`SELECT COUNT(*) FROM (SELECT id FROM sessions WHERE tenant = ? AND owner = '' LIMIT 1) AS one`)
 )
 
 func (tx *Tx) Session(id holdshort.SessionID) (holdshort.Session, error) {
@@ -39,9 +43,18 @@ func (tx *Tx) SessionAt(channel, address string) (holdshort.Session, error) {
 	return first(tx, selectSessionAt, []any{string(tx.tenant), channel, address}, "session at", channel+" "+address, tx.scanSession)
 }
 
-// Sessions lists by activity. Few are not answered by the AI: those have an index of their own.
+// Sessions lists by activity, everybody's or one user's. Few are not answered by the AI: those have an index of their own.
 func (tx *Tx) Sessions(q store.SessionQuery) (store.Page[holdshort.Session], error) {
 	l := list("sessions", sessionColumns).where("tenant = ?", string(tx.tenant))
+	if q.Owner != "" {
+		old, err := readNumber(tx, unownedSessions, string(tx.tenant))
+		if err != nil {
+			return store.Page[holdshort.Session]{}, err
+		}
+		if old == 0 {
+			l.where("owner = ?", ownerOf(tx.tenant, q.Owner))
+		}
+	}
 	if q.Mode != "" {
 		l.where("mode = ?", string(q.Mode))
 		if q.Mode != holdshort.ModeAI {
@@ -50,6 +63,19 @@ func (tx *Tx) Sessions(q store.SessionQuery) (store.Page[holdshort.Session], err
 	}
 	l.keyset(q.Cursor, true, "updated_at", "id")
 	return page(tx, l, q.Limit, tx.scanSession, func(s holdshort.Session) []any { return []any{micros(s.UpdatedAt), string(s.ID)} })
+}
+
+// nobodys marks a session without a user: it is not one of which that is not known.
+const nobodys = "-"
+
+// ownerOf is a digest, because what a session's user is called is part of its payload, which may be encrypted. It goes when the session is
+// erased.
+func ownerOf(tenant holdshort.TenantID, user string) string {
+	if user == "" {
+		return nobodys
+	}
+	sum := sha256.Sum256([]byte("holdshort-owner-1\x00" + string(tenant) + "\x00" + user))
+	return hex.EncodeToString(sum[:12])
 }
 
 func (tx *Tx) scanSession(scan func(...any) error) (s holdshort.Session, id string, err error) {
@@ -88,5 +114,5 @@ func (tx *Tx) PutSession(s holdshort.Session) error {
 		tx.newStream(id)
 	}
 	return tx.put("session", id, s.Revision, insertSession, updateSession,
-		[]any{s.Channel, s.Address, string(s.Mode), micros(s.UpdatedAt), micros(s.EndedAt), body}, []any{micros(s.CreatedAt)})
+		[]any{s.Channel, s.Address, string(s.Mode), micros(s.UpdatedAt), micros(s.EndedAt), ownerOf(tx.tenant, s.User), body}, []any{micros(s.CreatedAt)})
 }

@@ -1,6 +1,7 @@
 package sqldb
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +12,9 @@ import (
 var (
 	// By the index of the inbox, which has no time; but ids sort by the time they were made.
 	openBetween = statement(`SELECT SUM(n) FROM (` + strings.Join([]string{ofUrgency("0"), ofUrgency("1"), ofUrgency("2"), ofUrgency("3")}, " UNION ALL ") + `) AS each_urgency`)
+	openOldest  = statement(`SELECT COALESCE(MIN(at), 0) FROM (` + strings.Join([]string{firstOf("0"), firstOf("1"), firstOf("2"), firstOf("3")}, " UNION ALL ") + `) AS each_urgency`)
+	openKind    = statement(`SELECT COUNT(*) FROM (SELECT id FROM requests WHERE tenant = ? AND status = 'open' AND kind <> 'approval' AND kind = ? LIMIT 1001) AS few`)
+	oldestKind  = statement(`SELECT created_at FROM requests WHERE tenant = ? AND status = 'open' AND kind <> 'approval' AND kind = ? ORDER BY id LIMIT 1`)
 	// One person after the other: the next in the index behind the one before.
 	assignedNext = statement(`SELECT assignee, COUNT(*) FROM (SELECT assignee FROM requests WHERE tenant = ? AND status = 'open' AND assignee <> '' AND assignee =
 		(SELECT MIN(assignee) FROM requests WHERE tenant = ? AND status = 'open' AND assignee <> '' AND assignee > ?) LIMIT 1001) AS few GROUP BY assignee`)
@@ -32,6 +36,10 @@ func ofUrgency(n string) string {
 	return `SELECT COUNT(*) AS n FROM (SELECT id FROM requests WHERE tenant = ? AND status = 'open' AND urgency = ` + n + ` AND id >= ? AND id < ? LIMIT 1001) AS few` + n
 }
 
+func firstOf(n string) string {
+	return `SELECT at FROM (SELECT created_at AS at FROM requests WHERE tenant = ? AND status = 'open' AND urgency = ` + n + ` ORDER BY id LIMIT 1) AS first` + n
+}
+
 const (
 	mostAssignees = 50
 	mostChannels  = 20
@@ -40,13 +48,8 @@ const (
 // Standing takes many small looks, each bounded by itself.
 func (tx *Tx) Standing(since time.Time, ages ...time.Duration) (s store.Standing, err error) {
 	s.At = tx.now
-	var open store.Stats
-	if err := tx.openStats(&open); err != nil {
-		return s, err
-	}
-	s.Open, s.ByKind, s.Waiting = open.Open, open.ByKind, open.Waiting
 	for _, look := range []func(*store.Standing) error{
-		func(s *store.Standing) error { return tx.openByAge(s, ages) }, tx.assigned,
+		func(s *store.Standing) error { return tx.openByAge(s, ages) }, tx.openByKind, tx.assigned,
 		func(s *store.Standing) error { return tx.runsStanding(s, since) }, tx.lostStanding, tx.outboxStanding,
 	} {
 		if err := look(&s); err != nil {
@@ -74,7 +77,54 @@ func (tx *Tx) openByAge(s *store.Standing, ages []time.Duration) error {
 			return err
 		}
 		s.ByAge = append(s.ByAge, capped(store.Tally{Count: n}))
+		s.Open = capped(store.Tally{Count: s.Open.Count + n, More: s.Open.More})
 		young = old
+	}
+	return tx.oldest(openOldest, &s.Open, string(tx.tenant), string(tx.tenant), string(tx.tenant), string(tx.tenant))
+}
+
+// oldest adds to a count when the first of what was counted was made.
+func (tx *Tx) oldest(of *Statement, t *store.Tally, args ...any) error {
+	at, err := readNumber(tx, of, args...)
+	t.Oldest = fromMicros(at)
+	return err
+}
+
+// openByKind has no index to count approvals by: nearly everything is one. It looks at so many open requests of each urgency, until it has
+// found more than it counts.
+func (tx *Tx) openByKind(s *store.Standing) error {
+	s.ByKind = map[holdshort.Kind]store.Tally{}
+	for _, kind := range countedKinds {
+		n, err := readNumber(tx, openKind, string(tx.tenant), string(kind))
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			continue
+		}
+		t := capped(store.Tally{Count: n})
+		if err := tx.oldest(oldestKind, &t, string(tx.tenant), string(kind)); err != nil {
+			return err
+		}
+		s.ByKind[kind] = t
+	}
+	var t store.Tally
+	for _, priority := range []holdshort.Priority{holdshort.PriorityNormal, holdshort.PriorityHigh, holdshort.PriorityCritical, holdshort.PriorityLow} {
+		err := tx.query(openApprovals, []any{string(tx.tenant), int64(slices.Index(urgencies, priority))}, func(scan func(...any) error) error {
+			var rows, n, at int64
+			err := scan(&rows, &n, &at)
+			t.Count, t.More, t.Oldest = t.Count+n, t.More || rows > store.MostCounted, older(t.Oldest, fromMicros(at))
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if t = capped(t); t.Count == store.MostCounted && t.More {
+			break
+		}
+	}
+	if t.Count > 0 || t.More {
+		s.ByKind[holdshort.Approval] = t
 	}
 	return nil
 }
@@ -98,6 +148,15 @@ func (tx *Tx) assigned(s *store.Standing) error {
 }
 
 func (tx *Tx) runsStanding(s *store.Standing, since time.Time) (err error) {
+	err = tx.query(waitingRuns, []any{string(tx.tenant)}, func(scan func(...any) error) error {
+		var rows, runs int64
+		err := scan(&rows, &runs)
+		s.Waiting = store.Tally{Count: min(runs, store.MostCounted), More: rows > store.MostCounted}
+		return err
+	})
+	if err != nil {
+		return err
+	}
 	if s.Queued, err = tx.tally(runsOf, string(holdshort.RunQueued)); err != nil {
 		return err
 	}

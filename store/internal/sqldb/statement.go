@@ -67,11 +67,12 @@ type Dialect struct {
 }
 
 // SQLite has one writer at a time: what locks a row elsewhere is nothing here.
-var SQLite = &Dialect{Name: "sqlite", ordinal: 0, words: strings.NewReplacer("{for share}", "", "{for update}", "", "{skip locked}", "")}
+var SQLite = &Dialect{Name: "sqlite", ordinal: 0, words: strings.NewReplacer("{for share}", "", "{for update}", "", "{skip locked}", "",
+	"{each}", "IN (SELECT value FROM json_each(?))")}
 
 // Postgres has many.
 var Postgres = &Dialect{Name: "postgres", ordinal: 1, numbered: true, words: strings.NewReplacer("{for share}", " FOR SHARE", "{for update}", " FOR UPDATE",
-	"{skip locked}", " FOR UPDATE SKIP LOCKED")}
+	"{skip locked}", " FOR UPDATE SKIP LOCKED", "{each}", "= ANY (ARRAY(SELECT jsonb_array_elements_text(?::text::jsonb)))")}
 
 func (d *Dialect) translate(text string) string {
 	text = d.words.Replace(text)

@@ -22,7 +22,8 @@ type Tx struct {
 	foreseen map[string]head // where others ended when its function ran
 	fault    error           // the first error of the connection: nothing may follow it
 	ended    bool
-	locking  bool // take a stream's lock before reading its end: it moved under us once
+	urgent   []seen // requests that it has read
+	locking  bool   // take a stream's lock before reading its end: it moved under us once
 }
 
 // NewTx opens a transaction for tenant.

@@ -2,7 +2,9 @@ package sqldb
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"slices"
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/store"
@@ -26,20 +28,22 @@ func (db *DB) VerifyTail(ctx context.Context, events int) (store.Verdict, error)
 	if err := v.prunings(); err != nil {
 		return v.verdict, err
 	}
-	err := v.snapshot(func(conn Conn) error {
-		return (&tail{verifier: v, conn: conn, ends: map[streamKey]end{}}).walk(int64(events))
-	})
-	if err == nil {
-		err = v.tail(v.verdict.To)
+	var marked Progress
+	if db.Mark != nil {
+		marked = db.Mark.come() // before the look: what comes after it is no fault
 	}
+	err := v.snapshot(func(conn Conn) error {
+		return (&tail{verifier: v, conn: conn, marked: marked, ends: map[streamKey]end{}}).walk(int64(events))
+	})
 	return v.verdict, err
 }
 
 // tail is one look at the end of the log.
 type tail struct {
 	*verifier
-	conn Conn
-	ends map[streamKey]end
+	conn   Conn
+	marked Progress
+	ends   map[streamKey]end
 }
 
 type end struct {
@@ -60,7 +64,7 @@ func (t *tail) walk(events int64) error {
 		return err
 	}
 	v := &t.verdict
-	v.Events, v.Streams, v.Seals, v.Unsealed, v.To = 0, 0, 0, 0, last
+	v.To = last
 	v.From = max(last-events, v.PrunedTo) + 1
 	var list []placed
 	err = t.conn.Query(selectAfter, []any{v.From - 1, events}, func(scan func(...any) error) error {
@@ -79,6 +83,11 @@ func (t *tail) walk(events int64) error {
 		position = e.Position
 		if err := t.continues(e); err != nil {
 			return err
+		}
+		if e.tenant == holdshort.SystemTenant && e.Type == "audit.sealed" {
+			if err := t.logged(t.conn, e.Event); err != nil {
+				return err
+			}
 		}
 	}
 	v.Events, v.Streams = int64(len(list)), int64(len(t.ends))
@@ -122,32 +131,26 @@ func (t *tail) continues(e placed) error {
 // sealed walks the seals back to the first event that is looked at.
 func (t *tail) sealed(list []placed) error {
 	v := &t.verdict
-	later, err := readLastSeal(t.conn)
+	last, err := readLastSeal(t.conn)
 	if err != nil {
 		return err
 	}
-	for _, e := range list {
-		if e.Position > later.To {
-			v.Unsealed++
-		}
+	if v.Unsealed, err = readNumber(bare{t.conn}, unstampedN); err != nil {
+		return err
 	}
-	for seal := later; seal.Number > 0 && seal.To >= v.From; {
-		at := store.Fault{Seal: seal.Number, Position: seal.From}
-		if err := t.db.Keyring.VerifySeal(seal.KeyID, seal.Message(), seal.Signature); err != nil {
-			t.fault(at, "its signature does not hold: %v", holdshort.CodeOf(err))
-		}
-		if seal.From >= v.From && seal.To <= v.To {
-			v.Seals++
-			var root holdshort.Root
-			for _, e := range list {
-				if e.Position >= seal.From && e.Position <= seal.To {
-					root.Add(e.Position, e.tenant, e.hash)
-				}
-			}
-			if !bytes.Equal(root.Sum(), seal.Root) {
-				t.fault(at, "events %d to %d are not those that were sealed", seal.From, seal.To)
-			}
-		}
+	covered, _ := slices.BinarySearchFunc(list, last.To+1, byPosition)
+	v.Unsealed += int64(len(list) - covered)
+	if last.To > v.To {
+		t.fault(store.Fault{Seal: last.Number, Position: v.To}, "events %d to %d were sealed and are gone", v.To+1, last.To)
+	}
+	if t.marked.Position > v.To {
+		t.fault(store.Fault{Position: v.To}, "the log had come to %d and ends at %d", t.marked.Position, v.To)
+	}
+	if t.marked.Seal > last.Number {
+		t.fault(store.Fault{Seal: t.marked.Seal}, "it was made, and the last one is %d", last.Number)
+	}
+	for seal := last; seal.Number > 0 && seal.To >= v.From; {
+		t.signed(seal, list)
 		var earlier holdshort.Seal
 		err := t.conn.Query(selectEarlier, []any{seal.Number, int64(1)}, func(scan func(...any) error) (err error) {
 			earlier, err = scanSeal(scan)
@@ -156,16 +159,44 @@ func (t *tail) sealed(list []placed) error {
 		if err != nil {
 			return err
 		}
-		switch {
-		case earlier.Number == 0 && v.PrunedTo > 0: // the seal that the last pruning kept is the first
-		case earlier.Number == 0 && (seal.Number != 1 || seal.From != 1):
-			t.fault(at, "the first seals are missing")
-		case earlier.Number > 0 && (earlier.Number != seal.Number-1 || earlier.To != seal.From-1):
-			t.fault(at, "seals between %d and %d are missing", earlier.Number, seal.Number)
-		case earlier.Number > 0 && !bytes.Equal(seal.Prev, earlier.Hash()):
-			t.fault(at, "the seal before it is not the one that it was made after")
-		}
+		t.follows(seal, earlier)
 		seal = earlier
 	}
 	return nil
 }
+
+// signed: the seal is ours and, if all of its events are here, they are those that it was made of.
+func (t *tail) signed(seal holdshort.Seal, list []placed) {
+	at := store.Fault{Seal: seal.Number, Position: seal.From}
+	if err := t.db.Keyring.VerifySeal(seal.KeyID, seal.Message(), seal.Signature); err != nil {
+		t.fault(at, "its signature does not hold: %v", holdshort.CodeOf(err))
+	}
+	if seal.From < t.verdict.From || seal.To > t.verdict.To {
+		return
+	}
+	t.verdict.Seals++
+	from, _ := slices.BinarySearchFunc(list, seal.From, byPosition)
+	to, _ := slices.BinarySearchFunc(list, seal.To+1, byPosition)
+	var root holdshort.Root
+	for _, e := range list[from:max(from, to)] {
+		root.Add(e.Position, e.tenant, e.hash)
+	}
+	if !bytes.Equal(root.Sum(), seal.Root) {
+		t.fault(at, "events %d to %d are not those that were sealed", seal.From, seal.To)
+	}
+}
+
+func (t *tail) follows(seal, earlier holdshort.Seal) {
+	at := store.Fault{Seal: seal.Number, Position: seal.From}
+	switch {
+	case earlier.Number == 0 && t.verdict.PrunedTo > 0: // the first that the last pruning kept
+	case earlier.Number == 0 && (seal.Number != 1 || seal.From != 1):
+		t.fault(at, "the first seals are missing")
+	case earlier.Number > 0 && (earlier.Number != seal.Number-1 || earlier.To != seal.From-1):
+		t.fault(at, "seals between %d and %d are missing", earlier.Number, seal.Number)
+	case earlier.Number > 0 && !bytes.Equal(seal.Prev, earlier.Hash()):
+		t.fault(at, "the seal before it is not the one that it was made after")
+	}
+}
+
+func byPosition(e placed, position int64) int { return cmp.Compare(e.Position, position) }

@@ -1,0 +1,327 @@
+package inbox
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/engine"
+	"github.com/holdshort/holdshort/policy"
+)
+
+// mostPicked is how many requests go into one batch.
+const mostPicked = 200
+
+// batchView is a selection: first what would happen, then what became of each.
+type batchView struct {
+	Verb    holdshort.Verb
+	Key     string // of this summary: sent twice, it decides once
+	Groups  []batchGroup
+	Left    []leftOut // what cannot be decided together with others, and why
+	Count   int       // how many are decided
+	Lasting int       // how many calls of the selection cannot be undone
+	Message string
+	Results []batchResult
+	Retry   []batchItem // those of which it is not known whether they arrived
+	Done    int
+	Back    string
+}
+
+// Approving and the words of the buttons.
+func (b batchView) Approving() bool { return b.Verb == holdshort.Approve }
+
+// batchGroup is what runs with one tool.
+type batchGroup struct {
+	Tool  string // "" where nothing runs: questions to which the answer is yes
+	Items []batchItem
+	Sums  []batchSum
+}
+
+// batchItem is one request of a batch, with everything that is decided by deciding it.
+type batchItem struct {
+	ID, Fingerprint, Code, Question, About string
+	Args                                   string // in full
+	Effect                                 string
+}
+
+// batchSum is a field that every call of a tool has as a number.
+type batchSum struct{ Field, Total string }
+
+// leftOut is a request that has to be decided on its own.
+type leftOut struct {
+	ID, Question, Why string
+}
+
+// batchResult is what became of one request.
+type batchResult struct {
+	ID, Question, Said, Tone string
+}
+
+// serveBatch shows what a selection would decide, and with no step named decides it.
+func (v *visit) serveBatch() error {
+	form, err := v.form()
+	if err != nil {
+		return err
+	}
+	verb := holdshort.Verb(form.Get("verb"))
+	if verb != holdshort.Approve && verb != holdshort.Reject {
+		return &holdshort.Error{Code: holdshort.Invalid, Field: "verb", Message: "several requests are approved or rejected", Hint: "press one of the two buttons"}
+	}
+	if v.r.URL.Query().Get("step") == "summary" {
+		ids, err := picked(form["pick"])
+		if err != nil {
+			return err
+		}
+		b, err := v.summary(verb, ids)
+		if err != nil {
+			return err
+		}
+		return v.batch(b)
+	}
+	return v.sendBatch(verb, form)
+}
+
+func (v *visit) batch(b batchView) error {
+	if b.Back = "/"; v.partial() {
+		return v.part(http.StatusOK, "desk_batch", b)
+	}
+	return v.page(http.StatusOK, "desk", "Several requests", deskView{View: view{Name: "inbox"}, Batch: &b})
+}
+
+// picked reads the ids of a selection, each once.
+func picked(values []string) ([]holdshort.RequestID, error) {
+	var ids []holdshort.RequestID
+	for _, id := range values {
+		if !slices.Contains(ids, holdshort.RequestID(id)) {
+			ids = append(ids, holdshort.RequestID(id))
+		}
+	}
+	if len(ids) == 0 || len(ids) > mostPicked {
+		return nil, &holdshort.Error{Code: holdshort.Invalid, Field: "pick", Message: "1 to 200 requests are decided together", Hint: "select some rows first"}
+	}
+	return ids, nil
+}
+
+// summary says what deciding the selection would do, and what of it has to be decided alone.
+func (v *visit) summary(verb holdshort.Verb, ids []holdshort.RequestID) (batchView, error) {
+	b := batchView{Verb: verb, Key: rand.Text()}
+	groups := map[string]*batchGroup{}
+	var order []string
+	for _, id := range ids {
+		found, err := v.engine.RequestFor(v.ctx, v.tenant(), id, v.actor())
+		if code := holdshort.CodeOf(err); code == holdshort.NotFound || code == holdshort.Forbidden {
+			b.Left = append(b.Left, leftOut{ID: string(id), Question: string(id), Why: "there is no such request for you"})
+			continue
+		} else if err != nil {
+			return b, err
+		}
+		req := found.Request
+		for _, a := range req.Actions {
+			if a.Reversible == "no" && !a.Refused {
+				b.Lasting++
+			}
+		}
+		if why := v.alone(verb, found); why != "" {
+			b.Left = append(b.Left, leftOut{ID: string(id), Question: req.Question, Why: why})
+			continue
+		}
+		item := itemOf(req)
+		tool := toolOf(req)
+		if groups[tool] == nil {
+			groups[tool] = &batchGroup{Tool: tool}
+			order = append(order, tool)
+		}
+		groups[tool].Items = append(groups[tool].Items, item)
+		b.Count++
+	}
+	for _, tool := range order {
+		g := groups[tool]
+		g.Sums = sumsOf(g.Items)
+		b.Groups = append(b.Groups, *g)
+	}
+	return b, nil
+}
+
+func toolOf(req holdshort.Request) string {
+	switch len(req.Actions) {
+	case 0:
+		return ""
+	case 1:
+		return req.Actions[0].Tool
+	}
+	return "several calls"
+}
+
+func itemOf(req holdshort.Request) batchItem {
+	item := batchItem{ID: string(req.ID), Fingerprint: req.Fingerprint, Code: req.Code, Question: req.Question, About: aboutOf(req)}
+	var args []string
+	for _, a := range req.Actions {
+		text := string(holdshort.Redact(a.Args, a.Redacted))
+		if len(req.Actions) > 1 {
+			text = a.Tool + " " + text
+		}
+		args = append(args, text)
+		if item.Effect == "" {
+			item.Effect = a.Effect
+		}
+	}
+	item.Args = strings.Join(args, "\n")
+	return item
+}
+
+// alone says why a request cannot be decided together with others, "" if it can. Saying no runs nothing: most that needs a closer look before a
+// yes can be refused together.
+func (v *visit) alone(verb holdshort.Verb, found engine.RequestView) string {
+	req := found.Request
+	may, rule := policy.Can(policy.Decide, v.actor(), policy.Resource{Audience: req.Audience, Owner: req.Requester.User, Requester: req.Requester})
+	switch status := req.StatusAt(v.now); {
+	case status == holdshort.RequestExpired:
+		return "it has expired"
+	case status != holdshort.RequestOpen:
+		return "it is closed: " + cameTo(req, found.Decision)
+	case !may && rule == "requester":
+		return "whoever asked for it does not decide it"
+	case !may:
+		return "you are not among those who decide it"
+	case req.ExpectedInput != holdshort.YesNo || req.Kind == holdshort.Reconcile:
+		return "it takes an answer of its own"
+	case !slices.Contains(req.Allowed, verb):
+		return "it does not take " + string(verb)
+	case verb != holdshort.Approve:
+		return ""
+	case req.Audience.Needed() > 1:
+		return "it takes more than one approval: look at who gave theirs"
+	case len(req.Actions) > 1:
+		return "it has several calls: look at each"
+	}
+	for _, a := range req.Actions {
+		switch {
+		case a.Refused:
+			return "its call does not run, whatever is decided"
+		case a.Reversible == "no":
+			return "it cannot be undone: it needs a typed confirmation of its own"
+		case slices.ContainsFunc(a.Redacted, func(field string) bool { return !slices.Contains(a.Blind, field) }):
+			return "part of it is withheld: reveal it first"
+		}
+	}
+	return ""
+}
+
+// cameTo says what a closed request came to.
+func cameTo(req holdshort.Request, d *holdshort.Decision) string {
+	said := string(req.Outcome)
+	if said == "" {
+		said = string(req.Status)
+	}
+	if d != nil {
+		said += " by " + nameOf(d.Actor)
+	}
+	return said
+}
+
+// sendBatch decides each of the selection on its own: with the fingerprint of what the summary showed, and under a key of its own, so that what
+// is sent again after a lost answer is decided once.
+func (v *visit) sendBatch(verb holdshort.Verb, form url.Values) error {
+	ids, prints, key := form["id"], form["fingerprint"], form.Get("key")
+	if len(ids) == 0 || len(ids) > mostPicked || len(ids) != len(prints) || key == "" || len(key) > 100 {
+		return &holdshort.Error{Code: holdshort.Invalid, Message: "the form is not whole", Hint: "select the rows again"}
+	}
+	b := batchView{Verb: verb, Key: key, Message: strings.TrimSpace(form.Get("message")), Count: len(ids)}
+	seen := map[string]bool{}
+	for i, id := range ids {
+		if seen[id] || prints[i] == "" {
+			return &holdshort.Error{Code: holdshort.Invalid, Message: "a request stands twice in the form, or without what was shown of it", Hint: "select the rows again"}
+		}
+		seen[id] = true
+	}
+	for i, id := range ids {
+		b.add(v.decideOne(b, holdshort.RequestID(id), prints[i]), prints[i])
+	}
+	return v.batch(b)
+}
+
+func (b *batchView) add(r batchResult, fingerprint string) {
+	b.Results = append(b.Results, r)
+	switch r.Tone {
+	case "yes":
+		b.Done++
+	case "unsure":
+		b.Retry = append(b.Retry, batchItem{ID: r.ID, Fingerprint: fingerprint})
+	}
+}
+
+// decideOne decides one of a batch, and says truthfully what became of it.
+func (v *visit) decideOne(b batchView, id holdshort.RequestID, fingerprint string) batchResult {
+	out := batchResult{ID: string(id), Question: string(id)}
+	found, err := v.engine.RequestFor(v.ctx, v.tenant(), id, v.actor())
+	if err != nil {
+		return out.refusedBy(err, engine.Decided{}, v)
+	}
+	out.Question = found.Request.Question
+	if found.Request.StatusAt(v.now) == holdshort.RequestOpen && found.Request.Fingerprint == fingerprint { // else the engine says why not, or that it was done before
+		if why := v.alone(b.Verb, found); why != "" {
+			out.Said, out.Tone = "not decided: "+why, "no"
+			return out
+		}
+	}
+	body := sha256.Sum256([]byte(strings.Join([]string{string(b.Verb), string(id), fingerprint, b.Message}, "\x00")))
+	scope := v.actor().ID
+	if user := v.actor().ForUser; user != "" {
+		scope += " for " + user
+	}
+	answer, err := json.Marshal(map[string]string{"id": string(id)})
+	if err != nil {
+		return out.refusedBy(err, engine.Decided{}, v)
+	}
+	ctx := engine.Once(v.ctx, engine.OnceKey{Scope: scope + " POST /requests/batch", Key: b.Key + "/" + string(id), BodyHash: hex.EncodeToString(body[:]), Status: http.StatusOK, Answer: answer})
+	done, err := v.engine.Decide(ctx, v.tenant(), engine.DecideInput{Request: id, Action: b.Verb, Actor: v.actor(), Message: b.Message, Fingerprint: fingerprint, Channel: "inbox"})
+	var before *engine.Replayed
+	switch {
+	case errors.As(err, &before):
+		out.Said, out.Tone = decidedWord[b.Verb], "yes" // by this very form, which was sent twice
+	case err != nil:
+		return out.refusedBy(err, done, v)
+	case done.Request.Status == holdshort.RequestOpen:
+		out.Said, out.Tone = "your approval counts; more are needed", "yes"
+	default:
+		out.Said, out.Tone = decidedWord[b.Verb], "yes"
+	}
+	return out
+}
+
+var decidedWord = map[holdshort.Verb]string{holdshort.Approve: "approved", holdshort.Reject: "rejected"}
+
+// refusedBy says why a request was not decided, and what stands instead.
+func (r batchResult) refusedBy(err error, done engine.Decided, v *visit) batchResult {
+	r.Tone = "no"
+	switch holdshort.CodeOf(err) {
+	case holdshort.Closed:
+		r.Said = "not decided by you: " + cameTo(done.Request, done.Decision)
+		if done.Decision != nil {
+			r.Said += " " + ago(v.now.Sub(done.Decision.At))
+		}
+	case holdshort.Expired:
+		r.Said = "not decided: it expired before this arrived"
+	case holdshort.FingerprintMismatch:
+		r.Said = "not decided: what is asked is not what the summary showed"
+	case holdshort.NotFound:
+		r.Said = "not decided: there is no such request for you"
+	default:
+		refusal := refusalOf(err)
+		if refusal.Status >= http.StatusInternalServerError || v.ctx.Err() != nil {
+			r.Said, r.Tone = "it is not known whether this arrived", "unsure"
+			v.log.Error("a request of a batch could not be decided", "request", r.ID, "error", err)
+			return r
+		}
+		r.Said = "not decided: " + refusal.Detail
+	}
+	return r
+}
+

@@ -1,0 +1,244 @@
+package inbox
+
+import (
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// field is one value to be typed, made of a JSON Schema. Whether what was typed fits is for the schema itself to say.
+type field struct {
+	Name, Label, Help string
+	Input             string // text, long, number, select, date, time, email, url, json, object, list or choice
+	Value             string
+	Choices           []choice
+	Required          bool
+	Nullable          bool
+	Least, Most       string // of a number
+	Pattern           string
+	Longest           int
+	Fields            []field // of an object, or of the alternative that was chosen
+	Items             []field // of a list
+	Wrong             string
+
+	was    json.RawMessage // what it was before; nil: nothing
+	before string          // as it was shown: what nobody touched stays byte for byte
+	extra  map[string]json.RawMessage
+}
+
+type choice struct {
+	ID, Label string
+	Chosen    bool
+}
+
+// deepest is how far values lie within others before they are written as JSON.
+const deepest = 6
+
+// fieldFor makes the field of a schema. Its value is what was typed if there is a form, else what it was, else the schema's default.
+func fieldFor(s shape, root json.RawMessage, was json.RawMessage, form url.Values, name, label string, required bool, depth int) field {
+	s = s.resolved(root)
+	f := field{Name: name, Label: label, Help: s.Description, Required: required, Nullable: s.nullable(), Least: s.least(), Most: s.most(), Pattern: s.Pattern, Longest: s.MaxLength, was: was}
+	if s.Title != "" {
+		f.Label = s.Title
+	}
+	value := was
+	if value == nil {
+		value = s.Default
+	}
+	f.Input = s.input(value, depth)
+	switch f.Input {
+	case "object":
+		f.members(s, root, value, form, depth)
+	case "list":
+		f.list(s, root, value, form, depth)
+	case "choice":
+		f.alternatives(s, root, value, form, depth)
+	default:
+		f.simple(s, value, form)
+	}
+	return f
+}
+
+func (f *field) simple(s shape, value json.RawMessage, form url.Values) {
+	if was := f.was; was != nil {
+		f.before = f.textOf(was)
+	}
+	f.Value = ""
+	if value != nil {
+		f.Value = f.textOf(value)
+	}
+	if form != nil {
+		f.Value = unix(form.Get(f.Name))
+	}
+	if f.Input == "select" {
+		for _, c := range s.choices() {
+			c.Chosen = c.ID == f.Value
+			f.Choices = append(f.Choices, c)
+		}
+	}
+}
+
+// textOf is a value as it stands in its input.
+func (f *field) textOf(value json.RawMessage) string {
+	var text string
+	switch f.Input {
+	case "select":
+		return canonicalText(value)
+	case "json":
+		return spelled(pretty(value))
+	case "time":
+		json.Unmarshal(value, &text)
+		return strings.TrimSuffix(text, "Z")
+	}
+	if string(value) == "null" {
+		return ""
+	}
+	if json.Unmarshal(value, &text) == nil {
+		return unix(text)
+	}
+	return string(value)
+}
+
+// unix writes line ends as one character: browsers send two.
+func unix(text string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
+}
+
+func (f *field) members(s shape, root, value json.RawMessage, form url.Values, depth int) {
+	properties, required := s.properties()
+	properties.root = root
+	var object map[string]json.RawMessage
+	json.Unmarshal(value, &object) // what is no object has no members
+	f.extra = map[string]json.RawMessage{}
+	for name, raw := range object {
+		if !slices.Contains(properties.names(), name) {
+			f.extra[name] = raw
+		}
+	}
+	for _, name := range properties.names() {
+		f.Fields = append(f.Fields, fieldFor(properties.of(name, nil), root, object[name], form, f.Name+"."+escaped(name), name, slices.Contains(required, name), depth+1))
+	}
+}
+
+// list has an entry per item, each under a number of its own, so that one can be taken out.
+func (f *field) list(s shape, root, value json.RawMessage, form url.Values, depth int) {
+	item := shapeOf(s.Items)
+	var items []json.RawMessage
+	json.Unmarshal(value, &items)
+	at := func(i int) json.RawMessage {
+		if i >= 0 && i < len(items) {
+			return items[i]
+		}
+		return nil
+	}
+	var numbers []string
+	if form != nil {
+		numbers = form[f.Name+".#"]
+	} else {
+		for i := range items {
+			numbers = append(numbers, strconv.Itoa(i))
+		}
+	}
+	for _, number := range numbers {
+		i, err := strconv.Atoi(number)
+		if err != nil || i < 0 || len(f.Items) >= mostItems {
+			continue
+		}
+		f.Items = append(f.Items, fieldFor(item, root, at(i), form, f.Name+"."+number, strconv.Itoa(len(f.Items)+1), true, depth+1))
+	}
+}
+
+const mostItems = 500
+
+// Number is under which an item of a list is sent.
+func (f field) Number() string { return f.Name[strings.LastIndexByte(f.Name, '.')+1:] }
+
+// alternatives are forms of which one is filled in.
+func (f *field) alternatives(s shape, root, value json.RawMessage, form url.Values, depth int) {
+	list := s.oneOf()
+	chosen := -1
+	for i, raw := range list {
+		if alternative := shapeOf(raw).resolved(root); value != nil && fits(raw, root, value) && chosen < 0 {
+			chosen = i
+			_ = alternative
+		}
+	}
+	if form != nil {
+		if i, err := strconv.Atoi(form.Get(f.Name + ".@")); err == nil && i >= 0 && i < len(list) {
+			if i != chosen {
+				value = nil
+			}
+			chosen = i
+		} else {
+			chosen = -1
+		}
+	}
+	for i, raw := range list {
+		alternative := shapeOf(raw).resolved(root)
+		label := alternative.Title
+		if label == "" {
+			label = "form " + strconv.Itoa(i+1)
+		}
+		f.Choices = append(f.Choices, choice{strconv.Itoa(i), label, i == chosen})
+		if i == chosen {
+			inner := fieldFor(shapeOf(raw), root, value, form, f.Name+"."+strconv.Itoa(i), "", true, depth+1)
+			f.Fields = []field{inner}
+		}
+	}
+}
+
+// mark says at a field what is wrong with it.
+func (f *field) mark(wrong string, refused *refused) {
+	if wrong == "" || refused == nil {
+		return
+	}
+	if wrong == f.Name || wrong == placeOf(f.Name) {
+		f.Wrong = refused.Detail
+	}
+	for i := range f.Fields {
+		f.Fields[i].mark(wrong, refused)
+	}
+	for i := range f.Items {
+		f.Items[i].mark(wrong, refused)
+	}
+}
+
+// placeOf is how a schema names the place of a field: without the prefix, and with [] for the items of lists.
+func placeOf(name string) string {
+	parts := strings.Split(name, ".")
+	if parts[0] == "a" && len(parts) > 2 {
+		parts = parts[2:]
+	} else if parts[0] == "f" && len(parts) > 1 {
+		parts = parts[1:]
+	}
+	out := ""
+	for _, p := range parts {
+		if _, err := strconv.Atoi(p); err == nil {
+			out += "[]"
+			continue
+		}
+		if out != "" {
+			out += "."
+		}
+		out += unescaped(p)
+	}
+	return out
+}
+
+// Names of inputs are paths: what a path is made of is written otherwise within a name.
+var (
+	escapes   = strings.NewReplacer("~", "~0", ".", "~1", "#", "~2", "@", "~3")
+	unescapes = strings.NewReplacer("~3", "@", "~2", "#", "~1", ".", "~0", "~")
+)
+
+func escaped(name string) string   { return escapes.Replace(name) }
+func unescaped(name string) string { return unescapes.Replace(name) }
+
+// isTime reports whether a text is a moment that an input for moments can show without losing anything of it.
+func isTime(text string) bool {
+	t, err := time.Parse("2006-01-02T15:04:05Z", text)
+	return err == nil && t.Format("2006-01-02T15:04:05Z") == text
+}

@@ -1,0 +1,187 @@
+package inbox
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/identity"
+)
+
+// wants is what a page shows, and so what it is told about.
+type wants struct {
+	rows    bool // it has a list
+	view    view
+	cards   []holdshort.RequestID
+	run     holdshort.RunID
+	session holdshort.SessionID
+}
+
+// viewer is who looks at a page.
+type viewer struct {
+	identity.Who
+	actor holdshort.Actor
+	key   string // the same for two pages only if they may see the same
+}
+
+func viewerOf(who identity.Who) viewer {
+	roles := slices.Clone(who.Actor.Roles)
+	slices.Sort(roles)
+	return viewer{Who: who, actor: who.Actor, key: strings.Join([]string{who.Actor.ID, string(who.Actor.Kind), who.Actor.ForUser, strings.Join(roles, "\x01")}, "\x00")}
+}
+
+// ear is one open page. What it has to be told waits here until its stream takes it: a request waits once, however often it changed.
+type ear struct {
+	who    viewer
+	wants  wants
+	runs   map[holdshort.RunID][]holdshort.RequestID // whose cards are shown
+	room   *room
+	person *watcher
+	from   int64 // the position at which it joined
+	shown  bool  // its cards count as looked at; guarded by the room's lock
+	hint   chan struct{}
+
+	mu       sync.Mutex
+	at       int64 // what waits here is everything up to this position
+	over     bool
+	resync   string // why the page has to ask anew
+	order    []holdshort.RequestID
+	rows     map[holdshort.RequestID][]byte // nil: it leaves the list
+	cards    map[holdshort.RequestID]string // by the name of what happened last
+	run      bool
+	session  bool
+	presence map[holdshort.RequestID]bool
+	counts   bool
+}
+
+func newEar(who viewer, w wants) *ear {
+	return &ear{who: who, wants: w, runs: map[holdshort.RunID][]holdshort.RequestID{}, hint: make(chan struct{}, 1), rows: map[holdshort.RequestID][]byte{}, cards: map[holdshort.RequestID]string{}, presence: map[holdshort.RequestID]bool{}}
+}
+
+// see takes a request that whoever looks may be told about.
+func (l *ear) see(s *glimpse, now time.Time) {
+	if !l.wants.rows || l.wants.view.Name == "decided" {
+		return
+	}
+	held := func(req *holdshort.Request) bool { return req != nil && l.wants.view.holds(req, l.who.actor, now) }
+	switch {
+	case held(s.now):
+		l.put(s.id, s.row)
+	case s.fresh, s.before != nil && !held(s.before):
+	default:
+		l.put(s.id, nil)
+	}
+}
+
+// decides reports whether a page lists what is decided.
+func (h *hub) decides(l *ear) bool { return l.wants.rows && l.wants.view.Name == "decided" }
+
+// decided takes a request that was closed, if whoever looks may see it and asked for such.
+func (l *ear) decided(h *hub, s *glimpse) {
+	w := l.wants.view
+	switch {
+	case s.now == nil || s.now.Status == holdshort.RequestOpen || !h.in.engine.Visible(l.who.actor, s.now, nil):
+	case w.Outcome != "" && w.Outcome != string(s.now.Outcome) && w.Outcome != string(s.now.Status):
+	case w.By == "me" && s.by != l.who.actor.ID:
+	default:
+		l.put(s.id, s.row)
+	}
+}
+
+func (l *ear) put(id holdshort.RequestID, row []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.resync != "" {
+		return
+	}
+	if _, waits := l.rows[id]; !waits {
+		l.order = append(l.order, id)
+	}
+	l.rows[id] = row
+	if len(l.order) > mostPending {
+		l.ask1("behind")
+	}
+	ring(l.hint)
+}
+
+// hear takes an event of something that the page shows. That whoever looks may see it was asked when the page connected.
+func (l *ear) hear(e *holdshort.Event) {
+	if e.Type == "hitl.request.viewed" {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	told := false
+	if e.Request != "" && slices.Contains(l.wants.cards, e.Request) {
+		l.cards[e.Request], told = e.Type, true
+	}
+	if e.Run != "" {
+		for _, id := range l.runs[e.Run] {
+			l.cards[id], told = e.Type, true
+		}
+		if e.Run == l.wants.run {
+			l.run, told = true, true
+		}
+	}
+	if e.Session != "" && e.Session == l.wants.session {
+		l.session, told = true, true
+	}
+	if told {
+		ring(l.hint)
+	}
+}
+
+func (l *ear) reach(position int64) {
+	l.mu.Lock()
+	l.at = max(l.at, position)
+	l.mu.Unlock()
+}
+
+// ask tells the page to ask for everything anew.
+func (l *ear) ask(why string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ask1(why)
+	ring(l.hint)
+}
+
+func (l *ear) ask1(why string) {
+	l.resync = why
+	l.order = nil
+	clear(l.rows)
+}
+
+func (l *ear) lose() {
+	l.mu.Lock()
+	l.over = true
+	l.mu.Unlock()
+	ring(l.hint)
+}
+
+func (l *ear) countsChanged() {
+	l.mu.Lock()
+	l.counts = true
+	l.mu.Unlock()
+	ring(l.hint)
+}
+
+func (l *ear) presenceChanged(id holdshort.RequestID) {
+	l.mu.Lock()
+	l.presence[id] = true
+	l.mu.Unlock()
+	ring(l.hint)
+}
+
+func (l *ear) position() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.at
+}
+
+func (l *ear) lost() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.over
+}

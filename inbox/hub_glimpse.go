@@ -1,0 +1,119 @@
+package inbox
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/holdshort/holdshort"
+)
+
+// glimpse is a request that something happened to, read and drawn once for everybody who looks.
+type glimpse struct {
+	id       holdshort.RequestID
+	position int64
+	fresh    bool               // it was asked just now: nobody has it in a list yet
+	by       string             // who decided it
+	now      *holdshort.Request // as far as lists and rights need it; nil: it is no more
+	before   *holdshort.Request // as it was when it was last seen; nil: that is forgotten
+	rights   *holdshort.Request // the same as if it were open: by it is decided who may be told; nil: nobody
+	row      []byte             // {"id":…,"html":…}
+}
+
+var errNoRequest = errors.New("there is no such request any more")
+
+// read looks a request up and draws it.
+func (r *room) read(ctx context.Context, s *glimpse) error {
+	s.before = r.memory.get(s.id)
+	req, err := r.hub.in.engine.RequestByID(ctx, r.tenant, s.id)
+	if holdshort.CodeOf(err) == holdshort.NotFound {
+		s.rights = asOpen(s.before)
+		return errNoRequest
+	}
+	if err != nil {
+		return err
+	}
+	if s.row, err = drawRow(r.hub.in.looks, req); err != nil {
+		return err
+	}
+	s.now = slim(req)
+	s.rights = asOpen(s.now)
+	r.memory.put(s.now)
+	return nil
+}
+
+func drawRow(l *looks, req holdshort.Request) ([]byte, error) {
+	html, err := l.text("row", rowOf(req, time.Now()))
+	if err != nil {
+		return nil, err
+	}
+	return oneLine(struct {
+		ID   holdshort.RequestID `json:"id"`
+		HTML string              `json:"html"`
+	}{req.ID, html})
+}
+
+// oneLine is JSON on one line, and without the escapes that only pages need.
+func oneLine(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimRight(b.Bytes(), "\n"), nil
+}
+
+// slim leaves out what a request carries: arguments, texts and schemas can be large, and nobody needs them to know whom it concerns.
+func slim(req holdshort.Request) *holdshort.Request {
+	return &holdshort.Request{ID: req.ID, Revision: req.Revision, Kind: req.Kind, Status: req.Status, Outcome: req.Outcome, SessionID: req.SessionID, RunID: req.RunID, Audience: req.Audience, Requester: req.Requester,
+		Assignee: req.Assignee, Priority: req.Priority, CreatedAt: req.CreatedAt, AskedAt: req.AskedAt, QueueUntil: req.QueueUntil, ExpiresAt: req.ExpiresAt, ClosedAt: req.ClosedAt, OnTimeout: req.OnTimeout}
+}
+
+// glimpseMemory is what requests were like when they were last seen. It is of a fixed size: what has not been asked for in a while is forgotten.
+type glimpseMemory struct {
+	mu         sync.Mutex
+	young, old map[holdshort.RequestID]*holdshort.Request
+}
+
+const mostRemembered = 2048 // of each age
+
+func (m *glimpseMemory) get(id holdshort.RequestID) *holdshort.Request {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if req := m.young[id]; req != nil {
+		return req
+	}
+	return m.old[id]
+}
+
+func (m *glimpseMemory) put(req *holdshort.Request) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.young == nil || len(m.young) >= mostRemembered {
+		m.young, m.old = map[holdshort.RequestID]*holdshort.Request{}, m.young
+	}
+	m.young[req.ID] = req
+}
+
+// sees reports whether a request is on somebody's desk, or was while it was open: only then are they told anything about it.
+func (h *hub) sees(s *glimpse, actor holdshort.Actor) bool {
+	return s.rights != nil && h.in.engine.OnDesk(s.rights, actor)
+}
+
+func asOpen(req *holdshort.Request) *holdshort.Request {
+	if req == nil {
+		return nil
+	}
+	open := *req
+	open.Status = holdshort.RequestOpen
+	return &open
+}
+
+// openAt reports whether a request waits for somebody. nil does not.
+func openAt(req *holdshort.Request, now time.Time) bool {
+	return req != nil && req.StatusAt(now) == holdshort.RequestOpen
+}

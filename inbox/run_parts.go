@@ -1,0 +1,246 @@
+package inbox
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/engine"
+)
+
+// valueView is a JSON value as people read it.
+type valueView struct {
+	Text string
+	Size string // of one that is too long to show whole
+	None bool
+}
+
+// longestValue is how much of a value a page shows; the API has all of it.
+const longestValue = 16 << 10
+
+func valueOf(raw json.RawMessage) valueView {
+	if len(raw) == 0 || string(raw) == "null" {
+		return valueView{None: true}
+	}
+	var b bytes.Buffer
+	if json.Indent(&b, raw, "", "  ") != nil {
+		b.Reset()
+		b.Write(raw)
+	}
+	text := b.String()
+	if len(text) <= longestValue {
+		return valueView{Text: text}
+	}
+	return valueView{Text: strings.ToValidUTF8(text[:longestValue], ""), Size: number(len(raw))}
+}
+
+// runEntry is a row of the journal.
+type runEntry struct {
+	N             int
+	Key, Kind     string
+	Attempt       int
+	Started, At   time.Time
+	Took          string
+	Value         valueView
+	Error         *holdshort.Failure
+	Detail        valueView
+	Link, Address string
+	Own           bool // the kernel's own
+}
+
+// kindsOfEntries say what an entry is, as people call it.
+var kindsOfEntries = map[string]string{"approval": "decision", "ask": "question", "say": "message", "note": "note", "started": "call begun", "timer": "timer", "post": "post", "taken": "post taken"}
+
+func entriesOf(tl engine.Timeline, path string) []runEntry {
+	out := make([]runEntry, len(tl.Journal))
+	for i, e := range tl.Journal {
+		kind := e.Kind
+		if words, ok := kindsOfEntries[kind]; ok {
+			kind = words
+		}
+		key, _, _ := strings.Cut(e.Key, "!")
+		out[i] = runEntry{N: i + 1, Key: key, Kind: kind, Attempt: e.Attempt, Started: e.Started, At: e.Ended, Value: valueOf(e.Outcome), Error: e.Error, Detail: valueView{None: true}, Own: strings.Contains(e.Key, "!"),
+			Link: path + "?step=" + strconv.Itoa(i+1) + "#step"}
+		if d := e.Ended.Sub(e.Started); d > 0 {
+			out[i].Took = longSpan(d)
+		}
+		if e.Error != nil {
+			out[i].Detail = valueOf(e.Error.Detail)
+		}
+	}
+	return out
+}
+
+// runRequest is a request of a run, in one line.
+type runRequest struct {
+	ID, Question, Tag string
+	State, Tone       string
+	Created           time.Time
+	Held              string // how long it held the run
+	By                []string
+	Open              bool
+}
+
+func requestOfRun(v engine.RequestView, now time.Time) runRequest {
+	row := rowOf(v.Request, now)
+	out := runRequest{ID: row.ID, Question: row.Question, Tag: row.Tag, State: row.State, Tone: row.StateTone, Created: row.Created, Open: row.State == ""}
+	end := v.Request.ClosedAt
+	if end.IsZero() {
+		end = now
+	}
+	out.Held = longSpan(max(end.Sub(v.Request.CreatedAt), 0))
+	for _, d := range holdMark(v, now).dots {
+		out.By = append(out.By, d.who+" "+d.what)
+	}
+	return out
+}
+
+// runOperation is a row of the ledger.
+type runOperation struct {
+	ID, Tool, Step  string
+	Status, Tone    string
+	Unknown         bool
+	Settled         bool
+	Attempt         int
+	Request         string
+	Started, Closed time.Time
+	Took            string
+	Outside         []string // ids that the outside world gave it
+}
+
+func operationsOfRun(list []holdshort.Operation) []runOperation {
+	out := make([]runOperation, len(list))
+	for i, op := range list {
+		_, step, _ := strings.Cut(op.StepID, "/")
+		out[i] = runOperation{ID: op.ID, Tool: op.Capability, Step: step, Status: string(op.Status), Unknown: op.Status == holdshort.OperationUnknown, Settled: op.Settled, Attempt: op.Attempt,
+			Request: string(op.RequestID), Started: op.StartedAt, Closed: op.ClosedAt}
+		switch op.Status {
+		case holdshort.OperationDone:
+			out[i].Tone = "yes"
+		case holdshort.OperationUnknown, holdshort.OperationFailed:
+			out[i].Tone = "no"
+		}
+		if !op.ClosedAt.IsZero() {
+			out[i].Took = longSpan(max(op.ClosedAt.Sub(op.StartedAt), 0))
+		}
+		for name, ids := range op.ExternalIDs {
+			for _, id := range ids {
+				out[i].Outside = append(out[i].Outside, name+" "+id)
+			}
+		}
+		slices.Sort(out[i].Outside)
+	}
+	return out
+}
+
+// runEvent is a row of the log.
+type runEvent struct {
+	Type, Actor, Code, Request string
+	At                         time.Time
+	Data                       string
+}
+
+func eventsOfRun(list []holdshort.Event) []runEvent {
+	out := make([]runEvent, len(list))
+	for i, e := range list {
+		out[i] = runEvent{Type: e.Type, Actor: e.Actor, Code: e.Code, Request: string(e.Request), At: e.At, Data: string(e.Data)}
+	}
+	return out
+}
+
+// runReplay is where a replay stands.
+type runReplay struct {
+	N, Of                   int
+	At                      time.Time
+	Entry                   runEntry
+	First, Prev, Next, Last string
+	Now                     string // address of the run as it is
+	Path                    string
+	Unfold                  []string
+}
+
+// asOf gives a run as it was after the step with number n, and when that was.
+func asOf(tl engine.Timeline, n int) (engine.Timeline, time.Time) {
+	at := tl.Journal[n-1].Ended
+	tl.Journal = tl.Journal[:n]
+	tl.Events = slices.DeleteFunc(slices.Clone(tl.Events), func(e holdshort.Event) bool { return e.At.After(at) })
+	tl.Children = slices.DeleteFunc(slices.Clone(tl.Children), func(r holdshort.Run) bool { return r.CreatedAt.After(at) })
+	ops := slices.DeleteFunc(slices.Clone(tl.Operations), func(o holdshort.Operation) bool { return o.StartedAt.After(at) })
+	for i, op := range ops {
+		if op.ClosedAt.After(at) {
+			ops[i].Status, ops[i].ClosedAt, ops[i].Settled, ops[i].ExternalIDs = holdshort.OperationStarted, time.Time{}, false, nil
+		}
+	}
+	tl.Operations = ops
+	requests := slices.DeleteFunc(slices.Clone(tl.Requests), func(r engine.RequestView) bool { return r.Request.CreatedAt.After(at) })
+	open := 0
+	for i, r := range requests {
+		if r.Request.ClosedAt.IsZero() || r.Request.ClosedAt.After(at) {
+			requests[i].Request.Status, requests[i].Request.Outcome, requests[i].Request.ClosedAt = holdshort.RequestOpen, "", time.Time{}
+			open++
+		}
+	}
+	tl.Requests = requests
+	tl.Run = runAsOf(tl, at, open)
+	return tl, at
+}
+
+// runAsOf gives the run's state from what the log says until then.
+func runAsOf(tl engine.Timeline, at time.Time, open int) holdshort.Run {
+	run := tl.Run
+	run.Status, run.Held, run.EndedAt, run.Open, run.UpdatedAt = holdshort.RunRunning, nil, time.Time{}, open, at
+	ended := false
+	for _, e := range tl.Events {
+		switch e.Type {
+		case "run.created":
+			run.Status = holdshort.RunQueued
+		case "run.started", "run.resumed":
+			run.Status, ended = holdshort.RunRunning, false
+		case "run.waiting":
+			run.Status = holdshort.RunWaiting
+		case "run.held":
+			run.Held = &holdshort.Hold{Code: holdshort.Code(e.Code), Since: e.At}
+		case "run.released":
+			run.Held, run.Status = nil, holdshort.RunRunning
+		case "run.completed":
+			run.Status, ended = holdshort.RunCompleted, true
+		case "run.failed":
+			run.Status, ended = holdshort.RunFailed, true
+		case "run.canceled":
+			run.Status, ended = holdshort.RunCanceled, true
+		default:
+			continue
+		}
+		run.UpdatedAt = e.At
+		if ended {
+			run.EndedAt = e.At
+		}
+	}
+	if !ended {
+		run.Result, run.Error = nil, nil
+	}
+	return run
+}
+
+func replayOf(tl engine.Timeline, n, steps int, path string, q url.Values) *runReplay {
+	to := func(step int) string {
+		values := url.Values{"step": {strconv.Itoa(step)}}
+		if unfold := q["unfold"]; len(unfold) > 0 {
+			values["unfold"] = unfold
+		}
+		return path + "?" + values.Encode() + "#step"
+	}
+	r := &runReplay{N: n, Of: steps, At: tl.Journal[n-1].Ended, Entry: entriesOf(tl, path)[n-1], Now: path, Path: path, Unfold: q["unfold"]}
+	if n > 1 {
+		r.First, r.Prev = to(1), to(n-1)
+	}
+	if n < steps {
+		r.Next, r.Last = to(n+1), to(steps)
+	}
+	return r
+}
