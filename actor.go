@@ -101,6 +101,8 @@ func (a Audience) Excludes(actor Actor, requester Requester) bool {
 type Requester struct {
 	User     string `json:"user,omitempty"`
 	RaisedBy string `json:"raised_by,omitempty"`
+	// RaisedName is what people call whoever raised it: the name of the key.
+	RaisedName string `json:"raised_name,omitempty"`
 	// StartedBy is the key or person that started the run for the user, where it is another: it does not count either.
 	StartedBy string `json:"started_by,omitempty"`
 }

@@ -100,7 +100,7 @@ func TestFingerprintLeavesOutWhatMayChange(t *testing.T) {
 	covered := "ID Kind PolicyVersion RunID OriginStepID Question ExpectedInput Options Schema Actions Allowed Salt Audience ValidFor Requester"
 	changes := "Revision Status Outcome Assignee Priority Reasks AskedAt QueueUntil ExpiresAt ClosedAt CancelReason" // while it is open or closes
 	derived := "Fingerprint Version Code Reason Source PolicySource Rule SessionID TraceID FlowVersion ReturnTo Language Context CreatedAt " +
-		"ExpiresIn OnTimeout OnReject Prompt TakeCancel CallbackURL" // about it, not asked
+		"ExpiresIn Undo OnTimeout OnReject Prompt TakeCancel CallbackURL" // about it, not asked
 	known := strings.Fields(covered + " " + changes + " " + derived)
 	before := fingerprint(t, "acme", refund())
 	for field := range reflect.TypeFor[holdshort.Request]().Fields() {

@@ -146,7 +146,7 @@ type Action struct {
 	AskedHash     string          `json:"asked_hash,omitempty"` // of what the flow asked for, where a person edited it and others have to approve that
 	SchemaHash    string          `json:"schema_hash,omitempty"`
 	NeedsApproval bool            `json:"needs_approval"`
-	Refused       bool            `json:"refused,omitempty"` // it does not run, whatever is decided: a rule denies it, or its arguments do not fit
+	Refused       bool            `json:"refused,omitempty"`    // it does not run, whatever is decided: a rule denies it, or its arguments do not fit
 	Effect        string          `json:"effect,omitempty"`     // read or write, as the tool declares; "" if nobody knows the tool
 	Reversible    string          `json:"reversible,omitempty"` // yes, no or external, where the tool declares it
 	Editable      []string        `json:"editable,omitempty"`

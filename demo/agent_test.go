@@ -130,7 +130,7 @@ func TestAgent(t *testing.T) {
 	has(t, g.says("refund order 81 for 129"), "? Refund 129 EUR")
 	has(t, g.decides(engine.DecideInput{Action: holdshort.Respond, Value: json.RawMessage(`"it was paid in cash"`)}), "it was paid in cash")
 
-	has(t, g.says("cancel order 80"), "? Run these 2 calls?", `"to":"[redacted]"`)
+	has(t, g.says("cancel order 80"), "? Run these 2 calls?", "Cancel order 80?", "Send the letter “Your order 80”?")
 	has(t, g.decides(engine.DecideInput{Action: holdshort.Reject, Message: "she changed her mind"}), "The order stands", "she changed her mind")
 	has(t, g.says("cancel order 82"), "? Run these 2 calls?")
 	calls := g.open().Actions
@@ -138,7 +138,7 @@ func TestAgent(t *testing.T) {
 		"Canceled. The letter to the customer was not sent.")
 	has(t, g.says("cancel order 80"), "? Run these 2 calls?")
 	has(t, g.decides(engine.DecideInput{Action: holdshort.Approve}), "Canceled, and the customer knows.")
-	has(t, g.says("write about order 81: it is repaired"), "? Run mail.send", "it is repaired")
+	has(t, g.says("write about order 81: it is repaired"), "? Send the letter", "it is repaired")
 	has(t, g.decides(engine.DecideInput{Action: holdshort.Approve}), "on its way")
 	if n := len(shop.Effects()); n != 6 {
 		t.Errorf("%d effects", n)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -83,6 +84,7 @@ func (s *slice) draft(key string, calls []*call, v policy.Verdict, asks func(*ca
 	r := &holdshort.Request{Kind: holdshort.Approval, Source: "agent", PolicySource: "tool_policy", OriginStepID: key, ReturnTo: holdshort.ReturnTo{Node: "tool_call", Mode: "execute"},
 		ExpectedInput: holdshort.YesNo, Options: []holdshort.Option{{ID: "approve", Label: "Approve"}, {ID: "reject", Label: "Reject"}},
 		Allowed: []holdshort.Verb{holdshort.Approve, holdshort.Edit, holdshort.Reject, holdshort.Respond}}
+	words := map[string]string{}
 	for _, c := range calls {
 		a := holdshort.Action{CallID: c.ID, Tool: c.Tool, Args: c.Args, ArgsHash: holdshort.ArgsHash(c.Args), SchemaHash: c.tool.SchemaHash(), Effect: string(c.tool.Effect), Reversible: string(c.tool.Declared()), NeedsApproval: asks(c)}
 		if len(c.ran) > 0 {
@@ -94,7 +96,7 @@ func (s *slice) draft(key string, calls []*call, v policy.Verdict, asks func(*ca
 		a.Refused = !a.NeedsApproval && c.entry == nil && c.prior == nil && (c.verdict.Decision == policy.Deny || c.fits() != nil)
 		if a.NeedsApproval {
 			a.Editable, a.Redacted, a.Blind = c.verdict.Editable, c.verdict.Redacted, c.verdict.Blind
-			v = moreOf(v, c.verdict)
+			v, words[c.ID] = moreOf(v, c.verdict), c.verdict.Question
 		}
 		r.Actions = append(r.Actions, a)
 	}
@@ -103,10 +105,7 @@ func (s *slice) draft(key string, calls []*call, v policy.Verdict, asks func(*ca
 	if v.ExpiresIn != policy.Never {
 		r.ExpiresIn = v.ExpiresIn
 	}
-	r.Question = v.Question
-	if r.Question == "" {
-		r.Question = template(r.Actions)
-	}
+	r.Question = template(r.Actions, words)
 	return r
 }
 
@@ -132,16 +131,18 @@ func moreOf(a, b policy.Verdict) policy.Verdict {
 	return a
 }
 
-// template asks in plain words when no rule does.
-func template(actions []holdshort.Action) string {
+// template asks about calls: in the words of their rules, else in plain ones. A question about several names every one of them.
+func template(actions []holdshort.Action, words map[string]string) string {
 	var lines []string
+	ruled := ""
 	for _, a := range actions {
 		if a.NeedsApproval {
-			lines = append(lines, fmt.Sprintf("%s %s", a.Tool, clipTo(string(holdshort.Redact(a.Args, a.Redacted)), 300)))
+			ruled = words[a.CallID]
+			lines = append(lines, cmp.Or(ruled, fmt.Sprintf("%s %s", a.Tool, clipTo(string(holdshort.Redact(a.Args, a.Redacted)), 300))))
 		}
 	}
 	if len(lines) == 1 {
-		return "Run " + lines[0] + "?"
+		return cmp.Or(ruled, "Run "+lines[0]+"?")
 	}
 	return fmt.Sprintf("Run these %d calls?\n%s", len(lines), strings.Join(lines, "\n"))
 }

@@ -168,7 +168,7 @@ func (c *change) edited(req holdshort.Request, run *holdshort.Run, d holdshort.D
 			Hint: "edit and approve only, or reject the whole"}
 	}
 	if next.Question == "" { // what is shown is what will run
-		next.Question = template(next.Actions)
+		next.Question = template(next.Actions, nil)
 	}
 	return &next, nil
 }

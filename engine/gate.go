@@ -168,7 +168,7 @@ func (c *change) onBehalf(in AskInput, draft *holdshort.Request) error {
 			return &holdshort.Error{Code: holdshort.LimitReached, Op: "raise request", Message: "the session has as many open requests as it may", Hint: "have some of them decided or canceled first"}
 		}
 	}
-	draft.Requester = holdshort.Requester{User: user, RaisedBy: in.Actor.ID}
+	draft.Requester = holdshort.Requester{User: user, RaisedBy: in.Actor.ID, RaisedName: in.Actor.Name}
 	return nil
 }
 

@@ -31,7 +31,7 @@ func (c *change) weigh(in AskInput, draft *holdshort.Request) (policy.Verdict, e
 		return policy.Verdict{Decision: policy.Ask}, c.question(in, draft)
 	}
 	var all policy.Verdict
-	denied, reserved := false, map[string]int64{}
+	denied, reserved, words := false, map[string]int64{}, map[string]string{}
 	for i := range draft.Actions {
 		a := &draft.Actions[i]
 		v := c.judgeGate(*draft, a.Tool, a.Args)
@@ -41,7 +41,7 @@ func (c *change) weigh(in AskInput, draft *holdshort.Request) (policy.Verdict, e
 			}
 		}
 		if a.NeedsApproval = v.Decision != policy.Allow; a.NeedsApproval {
-			a.Editable, a.Redacted, a.Blind = v.Editable, v.Redacted, v.Blind
+			a.Editable, a.Redacted, a.Blind, words[a.CallID] = v.Editable, v.Redacted, v.Blind, v.Question
 		}
 		switch {
 		case denied:
@@ -55,6 +55,9 @@ func (c *change) weigh(in AskInput, draft *holdshort.Request) (policy.Verdict, e
 				return all, err
 			}
 		}
+	}
+	if asked := slices.DeleteFunc(slices.Clone(draft.Actions), func(a holdshort.Action) bool { return !a.NeedsApproval }); len(asked) > 1 && all.Question != "" {
+		all.Question = template(asked, words)
 	}
 	return all, c.narrow(in, draft, all)
 }
@@ -181,7 +184,7 @@ func (c *change) narrow(in AskInput, draft *holdshort.Request, v policy.Verdict)
 	if v.Question != "" { // the rule's own words before those of whoever wants it
 		draft.Question = v.Question
 	} else if draft.Question == "" {
-		draft.Question = template(draft.Actions)
+		draft.Question = template(draft.Actions, nil)
 	}
 	draft.Allowed = []holdshort.Verb{holdshort.Approve, holdshort.Reject, holdshort.Respond}
 	if slices.ContainsFunc(draft.Actions, func(a holdshort.Action) bool { return len(a.Editable) > 0 }) {

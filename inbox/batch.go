@@ -39,9 +39,21 @@ func (b batchView) Approving() bool { return b.Verb == holdshort.Approve }
 
 // batchGroup is what runs with one tool.
 type batchGroup struct {
-	Tool  string // "" where nothing runs: questions to which the answer is yes
-	Items []batchItem
-	Sums  []batchSum
+	Tool    string // "" where nothing runs: questions to which the answer is yes
+	Several bool   // each has more than one call
+	Items   []batchItem
+	Sums    []batchSum
+}
+
+// One is what one item of the group is called.
+func (g batchGroup) One() string {
+	switch {
+	case g.Several:
+		return "request"
+	case g.Tool == "":
+		return "question"
+	}
+	return "call"
 }
 
 // batchItem is one request of a batch, with everything that is decided by deciding it.
@@ -135,7 +147,7 @@ func (v *visit) summary(verb holdshort.Verb, ids []holdshort.RequestID) (batchVi
 		item := itemOf(req)
 		tool := toolOf(req)
 		if groups[tool] == nil {
-			groups[tool] = &batchGroup{Tool: tool}
+			groups[tool] = &batchGroup{Tool: tool, Several: len(req.Actions) > 1}
 			order = append(order, tool)
 		}
 		groups[tool].Items = append(groups[tool].Items, item)
@@ -143,7 +155,9 @@ func (v *visit) summary(verb holdshort.Verb, ids []holdshort.RequestID) (batchVi
 	}
 	for _, tool := range order {
 		g := groups[tool]
-		g.Sums = sumsOf(g.Items)
+		if !g.Several {
+			g.Sums = sumsOf(g.Items)
+		}
 		b.Groups = append(b.Groups, *g)
 	}
 	return b, nil
@@ -156,7 +170,7 @@ func toolOf(req holdshort.Request) string {
 	case 1:
 		return req.Actions[0].Tool
 	}
-	return "several calls"
+	return "\x00several" // no tool is called that
 }
 
 func itemOf(req holdshort.Request) batchItem {
@@ -324,4 +338,3 @@ func (r batchResult) refusedBy(err error, done engine.Decided, v *visit) batchRe
 	}
 	return r
 }
-

@@ -71,7 +71,7 @@ func TestBatchApproves(t *testing.T) {
 	again := b.post("ana", "/requests/batch", form, "HX-Request", "true") // the answer was lost, and it is sent again
 	again.has(t, "3 of 3 approved")
 	whole := b.post("ana", "/requests/batch?step=summary", url.Values{"verb": {"reject"}, "pick": {string(b.call("mail.send", `{}`).ID)}})
-	whole.has(t, "<html", "Reject 1 request?", "Will not run")
+	whole.has(t, "<html", "Reject 1 request?", "What will not run")
 }
 
 // What needs a closer look is left out of an approval, with the reason; saying no is possible for most of it.

@@ -63,7 +63,7 @@ func decidesOf(a holdshort.Audience) string {
 	case who == "":
 		return "nobody may decide this"
 	case n > 1:
-		who += " decide, " + strconv.Itoa(n) + " approvals"
+		who += " decides, " + strconv.Itoa(n) + " approvals"
 	default:
 		who += " decides"
 	}

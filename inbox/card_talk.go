@@ -53,7 +53,7 @@ func (v *visit) talkOf(req holdshort.Request) (talkView, error) {
 			switch {
 			case p.Text != "":
 				line.Text = strings.TrimPrefix(line.Text+"\n"+p.Text, "\n")
-			case p.Name != "" || p.URL != "":
+			case p.Type == "file" && (p.Name != "" || p.URL != ""):
 				line.Text = strings.TrimPrefix(line.Text+"\n["+cmp.Or(p.Name, p.URL)+"]", "\n")
 			}
 		}

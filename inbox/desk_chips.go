@@ -111,7 +111,7 @@ func (d deskView) Sorts() []chip {
 		return nil
 	}
 	var out []chip
-	for _, s := range []struct{ name, text string }{{"", "Most urgent first"}, {"newest", "Newest first"}, {"due", "Due first"}} {
+	for _, s := range []struct{ name, text string }{{"", "Urgent first"}, {"newest", "Newest first"}, {"due", "Due first"}} {
 		out = append(out, chip{Name: s.text, To: s.name, On: d.View.Sort == s.name})
 	}
 	return out

@@ -331,7 +331,9 @@ func TestLivePresence(t *testing.T) {
 	if got := who(ana); !slices.Equal(got, []string{"carl"}) {
 		t.Errorf("ana sees %v", got)
 	}
+	b.hub.mu.Lock()
 	room := b.hub.rooms[liveTenant]
+	b.hub.mu.Unlock()
 	room.look(time.Now().Add(lookFades + time.Second))
 	if got := who(ana); len(got) != 0 {
 		t.Errorf("two minutes later ana sees %v", got)
@@ -368,7 +370,7 @@ func TestLiveCounts(t *testing.T) {
 	pages := map[string]*listener{}
 	for name := range people {
 		pages[name] = b.listen(name, "")
-		pages[name].next("hello")
+		pages[name].next("counts") // they are read once, before anything happens
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	var open []holdshort.Request

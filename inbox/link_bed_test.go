@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -123,6 +124,13 @@ var bedRules = policy.Func(func(_ context.Context, call policy.Call) (policy.Ver
 	return v, nil
 })
 
+// deafReceiver takes nothing that it is sent.
+type deafReceiver struct{}
+
+func (deafReceiver) Send(context.Context, holdshort.TenantID, holdshort.Delivery) error {
+	return engine.Refused(errors.New("the receiver said <b>no</b>"))
+}
+
 func newLinkBed(t *testing.T, change ...func(*identity.Config, *inbox.Options)) *linkBed {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "pages.db"), sqlite.Options{})
@@ -139,7 +147,7 @@ func newLinkBed(t *testing.T, change ...func(*identity.Config, *inbox.Options)) 
 		{Name: "bank.send", Effect: tool.Write, Schema: json.RawMessage(`{"type":"object"}`), Call: call},
 		{Name: "disk.wipe", Effect: tool.Write, Reversible: tool.Irreversible, Schema: json.RawMessage(`{"type":"object"}`), Call: call},
 	}
-	if d.engine, err = engine.New(s, engine.Config{Flows: bedFlows, Tools: tools, Policy: bedRules, Grace: 5 * time.Second, Logger: log}); err != nil {
+	if d.engine, err = engine.New(s, engine.Config{Flows: bedFlows, Tools: tools, Policy: bedRules, Grace: 5 * time.Second, Logger: log, Senders: map[string]engine.Sender{engine.WebhookChannel: deafReceiver{}}}); err != nil {
 		t.Fatal(err)
 	}
 	config, options := identity.Config{AdminKey: "an-administrators-key-for-tests", Logger: log}, inbox.Options{Logger: log, Rate: -1}

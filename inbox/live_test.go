@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -24,7 +25,7 @@ import (
 
 const liveTenant holdshort.TenantID = "acme"
 
-// livePeople are known by the name in a header, for as long as they are here.
+// livePeople are known by the name in a header or a cookie, for as long as they are here.
 type livePeople struct {
 	identity.Links
 	mu sync.Mutex
@@ -34,7 +35,11 @@ type livePeople struct {
 func (p *livePeople) ResolveActor(r *http.Request) (identity.Who, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	who, ok := p.of[r.Header.Get("X-Who")]
+	name := r.Header.Get("X-Who")
+	if c, err := r.Cookie("who"); err == nil {
+		name = c.Value
+	}
+	who, ok := p.of[name]
 	if !ok {
 		return identity.Who{}, &holdshort.Error{Code: holdshort.Unauthenticated, Message: "nobody vouches for this call", Hint: "log in"}
 	}
@@ -67,6 +72,7 @@ type liveBed struct {
 	in     *Inbox
 	hub    *hub
 	http   *httptest.Server
+	addr   string
 	bot    holdshort.Actor
 }
 
@@ -97,8 +103,20 @@ func (b *liveBed) open() {
 	b.hub.pace = 20 * time.Millisecond
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /live", b.hub.serve)
+	mux.HandleFunc("GET /as/{name}", func(w http.ResponseWriter, r *http.Request) {
+		http.SetCookie(w, &http.Cookie{Name: "who", Value: r.PathValue("name"), Path: "/"})
+		http.Redirect(w, r, "/", http.StatusSeeOther)
+	})
 	mux.Handle("/", b.in)
-	b.http = httptest.NewServer(mux)
+	b.http = httptest.NewUnstartedServer(mux)
+	if b.addr != "" { // a server that is started again is where it was
+		b.http.Listener.Close()
+		if b.http.Listener, err = net.Listen("tcp", b.addr); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.http.Start()
+	b.addr = b.http.Listener.Addr().String()
 }
 
 func (b *liveBed) close() {

@@ -87,7 +87,7 @@ func overviewOf(o engine.Overview, p period, now time.Time, rtl bool) overviewVi
 	view := overviewView{Period: p, Periods: periods, At: at, Looked: lookedAt(o.Sample, p), Unknown: unknownOf(o.Unknown), Outbox: outboxOf(o.Outbox),
 		Fresh: !isSome(o.Open.Total) && o.Closed.Total == 0}
 	view.Now = []chart{waitingChart(o.Open, at), kindsChart(o.Open), runsChart(o.Runs, p)}
-	view.Past = []chart{outcomesChart(o.Closed, rtl), timesChart(o.Times), timesByKind(o.ByKind), timesByRule(o.ByRule), seriesChart(o.Series, o.Step, rtl), loadChart(o.People)}
+	view.Past = []chart{outcomesChart(o.Closed, rtl), timesChart(o.Times), timesByKind(o.ByKind), timesByRule(o.ByRule), loadChart(o.People), seriesChart(o.Series, o.Step, rtl)}
 	for _, r := range o.ByRule {
 		if r.NeverDenied {
 			view.Quiet = append(view.Quiet, quietRule{Name: r.Rule, Figures: amount(r.Times.N, "decision", "decisions") + " of people, none a no or a change", Link: ruleLink(r.Rule)})

@@ -92,26 +92,26 @@ func slowestTitle(rows []timed, what string) string {
 	case 0:
 		return "Nobody has decided anything"
 	case 1:
-		return capital(rows[0].label) + ": half take under " + under(rows[0].times.P50)
+		return rows[0].name() + ": half take under " + under(rows[0].times.P50)
 	}
 	top := rows[0].times.P50
 	var names []string
 	for _, r := range rows {
 		if span(r.times.P50) == span(top) {
-			names = append(names, r.label)
+			names = append(names, r.name())
 		}
 	}
 	switch {
 	case len(names) == len(rows):
-		return "All " + what + " take about " + span(top)
+		return "All " + what + " typically take " + span(top)
 	case len(names) > 2:
-		return number(len(names)) + " " + what + " take longest: " + span(top) + " in the middle"
+		return number(len(names)) + " " + what + " take longest: typically " + span(top)
 	}
 	verb := " takes"
 	if what == "kinds" || len(names) > 1 { // kinds are many things each
 		verb = " take"
 	}
-	return capital(strings.Join(names, " and ")) + verb + " longest: " + span(top) + " in the middle"
+	return strings.Join(names, " and ") + verb + " longest: typically " + span(top)
 }
 
 func capital(s string) string {

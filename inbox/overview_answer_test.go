@@ -20,8 +20,12 @@ func TestAnswers(t *testing.T) {
 		}
 		return tally
 	}
-	person := func(name string, n int) engine.ReviewerFigures { return engine.ReviewerFigures{Actor: name, Decided: n} }
-	row := func(name string, d time.Duration) timed { return timed{label: name, times: engine.Times{N: 3, P50: d, P90: 2 * d}} }
+	person := func(name string, n int) engine.ReviewerFigures {
+		return engine.ReviewerFigures{Actor: name, Decided: n}
+	}
+	row := func(name string, d time.Duration) timed {
+		return timed{label: name, odd: name != "Questions" && name != "Approvals", times: engine.Times{N: 3, P50: d, P90: 2 * d}}
+	}
 	step := func(day, n int) engine.StepFigures {
 		return engine.StepFigures{From: time.Date(2026, 3, day, 0, 0, 0, 0, time.UTC), Closed: engine.Closings{Total: n, Approved: n}}
 	}
@@ -51,12 +55,12 @@ func TestAnswers(t *testing.T) {
 		{"most expired", outcomesTitle(engine.Closings{Total: 4, Expired: 3, Approved: 1}), "75% expired"},
 
 		{"no rows", slowestTitle(nil, "rules"), "Nobody has decided anything"},
-		{"one row", slowestTitle([]timed{row("big refunds", 90*time.Second)}, "rules"), "Big refunds: half take under 2 minutes"},
-		{"a slowest rule", slowestTitle([]timed{row("big refunds", time.Hour), row("mail", time.Minute)}, "rules"), "Big refunds takes longest: 1 h in the middle"},
-		{"a slowest kind", slowestTitle([]timed{row("Questions", time.Hour), row("Approvals", time.Minute)}, "kinds"), "Questions take longest: 1 h in the middle"},
-		{"two alike", slowestTitle([]timed{row("a", time.Hour), row("b", time.Hour), row("c", time.Minute)}, "rules"), "A and b take longest: 1 h in the middle"},
-		{"all alike", slowestTitle([]timed{row("a", time.Hour), row("b", time.Hour)}, "rules"), "All rules take about 1 h"},
-		{"many alike", slowestTitle([]timed{row("a", time.Hour), row("b", time.Hour), row("c", time.Hour), row("d", 1)}, "rules"), "3 rules take longest: 1 h in the middle"},
+		{"one row", slowestTitle([]timed{row("big refunds", 90*time.Second)}, "rules"), "“big refunds”: half take under 2 minutes"},
+		{"a slowest rule", slowestTitle([]timed{row("big refunds", time.Hour), row("mail", time.Minute)}, "rules"), "“big refunds” takes longest: typically 1 h"},
+		{"a slowest kind", slowestTitle([]timed{row("Questions", time.Hour), row("Approvals", time.Minute)}, "kinds"), "Questions take longest: typically 1 h"},
+		{"two alike", slowestTitle([]timed{row("a", time.Hour), row("b", time.Hour), row("c", time.Minute)}, "rules"), "“a” and “b” take longest: typically 1 h"},
+		{"all alike", slowestTitle([]timed{row("a", time.Hour), row("b", time.Hour)}, "rules"), "All rules typically take 1 h"},
+		{"many alike", slowestTitle([]timed{row("a", time.Hour), row("b", time.Hour), row("c", time.Hour), row("d", 1)}, "rules"), "3 rules take longest: typically 1 h"},
 
 		{"nobody", loadTitle(nil), "Nobody has decided anything"},
 		{"somebody with work and nothing done", loadTitle([]engine.ReviewerFigures{person("ana", 0)}), "Nobody has decided anything"},

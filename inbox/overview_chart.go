@@ -135,8 +135,19 @@ func timesChart(t engine.Times) chart {
 	for _, b := range t.Histogram {
 		most = max(most, b.N)
 	}
+	first, last := 0, len(t.Histogram)-1 // what nobody took is told in the middle, not at the ends
+	for first < last && t.Histogram[first].N == 0 {
+		first++
+	}
+	for last > first && t.Histogram[last].N == 0 {
+		last--
+	}
 	low := time.Duration(0)
-	for _, b := range t.Histogram {
+	for i, b := range t.Histogram {
+		if i < first || i > last {
+			low = b.Under
+			continue
+		}
 		c.Bars = append(c.Bars, bar{Label: spanRange(low, b.Under), Value: number(b.N), Size: barSize(float64(b.N), float64(most))})
 		low = b.Under
 	}
@@ -149,6 +160,14 @@ type timed struct {
 	odd   bool
 	link  string
 	times engine.Times
+}
+
+// name is how a title calls it: what somebody named stands in quotes.
+func (t timed) name() string {
+	if t.odd {
+		return "“" + t.label + "”"
+	}
+	return t.label
 }
 
 func timesByKind(kinds []engine.KindFigures) chart {
@@ -176,7 +195,7 @@ func timesByRule(rules []engine.RuleFigures) chart {
 // timesOf draws who or what takes how long: a bar to the middle, a fainter one to where nine of ten are done.
 func timesOf(id, what, head string, rows []timed) chart {
 	slices.SortStableFunc(rows, func(a, b timed) int { return cmp.Compare(b.times.P50, a.times.P50) })
-	c := chart{ID: id, Title: slowestTitle(rows, what), Heads: []string{head, "Half under", "9 of 10 under", "Decisions"}}
+	c := chart{ID: id, Title: slowestTitle(rows, what), Heads: []string{head, "Typical time, and more"}}
 	if len(rows) == 0 {
 		c.Empty = "Once people decide, this shows which " + what + " keep others waiting."
 		return c
@@ -190,7 +209,7 @@ func timesOf(id, what, head string, rows []timed) chart {
 		longest = max(longest, r.times.P90, r.times.P50)
 	}
 	for _, r := range rows {
-		c.Bars = append(c.Bars, bar{Label: r.label, Odd: r.odd, Link: r.link, Value: span(r.times.P50), Note: "9 of 10 in " + span(r.times.P90) + " · " + amount(r.times.N, "decision", "decisions"),
+		c.Bars = append(c.Bars, bar{Label: r.label, Odd: r.odd, Link: r.link, Value: span(r.times.P50), Note: "9 of 10 under " + under(r.times.P90) + " · " + amount(r.times.N, "decision", "decisions"),
 			Size: barSize(float64(r.times.P50), float64(longest)), Mark: barSize(float64(r.times.P90), float64(longest))})
 	}
 	return c
@@ -232,7 +251,7 @@ func seriesChart(list []engine.StepFigures, step time.Duration, rtl bool) chart 
 func loadChart(people []engine.ReviewerFigures) chart {
 	people = slices.Clone(people)
 	slices.SortStableFunc(people, func(a, b engine.ReviewerFigures) int { return b.Decided - a.Decided })
-	c := chart{ID: "load", Title: loadTitle(people), Heads: []string{"Who", "Decided", "Time and open work"}}
+	c := chart{ID: "load", Title: loadTitle(people), Heads: []string{"Who", "Decided, and more"}}
 	if len(people) == 0 {
 		c.Empty = "Who decides how much, how fast, and what is assigned to them."
 		return c

@@ -1,6 +1,7 @@
 package inbox
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -74,7 +75,7 @@ func aboutOf(req holdshort.Request) string {
 	}
 	switch r := req.Requester; {
 	case r.RaisedBy != "":
-		parts = append(parts, "raised by "+r.RaisedBy)
+		parts = append(parts, "raised by "+cmp.Or(r.RaisedName, r.RaisedBy))
 	case r.User != "":
 		parts = append(parts, "for "+r.User)
 	}

@@ -132,7 +132,11 @@ func lately(d policy.Decision, f engine.RuleFigures) (asked, never string) {
 	case f.Closed.Total == 0:
 	case d == policy.Ask:
 		asked = "Asked " + howOften(f.Closed.Total) + " in 30 days: " + endsOf(f.Closed)
-	default: // requests over the API that it settled at once, and those past a limit
+	case d == policy.Deny && f.Closed.Rejected == f.Closed.Total: // over the API; what agents and flows were denied is in their journals
+		asked = "Denied " + amount(f.Closed.Total, "request", "requests") + " over the API in 30 days"
+	case d == policy.Allow && f.Closed.Approved == f.Closed.Total && f.Times.N == 0:
+		asked = "Let " + amount(f.Closed.Total, "request", "requests") + " over the API run in 30 days"
+	default: // past a limit, or by other rules of the same name
 		asked = "Met " + amount(f.Closed.Total, "request", "requests") + " in 30 days: " + endsOf(f.Closed)
 	}
 	if f.NeverDenied {

@@ -3,6 +3,7 @@ package inbox
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/policy"
@@ -73,15 +74,23 @@ func numberWord(n int) string {
 	return strconv.Itoa(n)
 }
 
+// termOf is a time that a rule gives, as exactly as it does.
+func termOf(d time.Duration) string {
+	if d >= time.Hour && d < 72*time.Hour && d%time.Hour == 0 {
+		return number(int(d/time.Hour)) + " h"
+	}
+	return wholeSpan(d)
+}
+
 // askWords are the terms of an ask.
 func askWords(v policy.Verdict, agents bool) (parts []string) {
 	switch {
 	case v.ExpiresIn == policy.Never:
 		parts = append(parts, "for as long as it takes")
 	case agents:
-		parts = append(parts, "within "+wholeSpan(v.ExpiresIn)+" where the agent sets no time of its own")
+		parts = append(parts, "within "+termOf(v.ExpiresIn)+" where the agent sets no time of its own")
 	default:
-		parts = append(parts, "within "+wholeSpan(v.ExpiresIn))
+		parts = append(parts, "within "+termOf(v.ExpiresIn))
 	}
 	switch v.OnTimeout {
 	case holdshort.TimeoutApprove:
@@ -125,7 +134,7 @@ func askWords(v policy.Verdict, agents bool) (parts []string) {
 func limitWords(limits []rulebook.Limit, v policy.Verdict, agents bool) string {
 	var denied, asked []string
 	for _, l := range limits {
-		text := strconv.FormatInt(l.Max, 10)
+		text := number(int(l.Max))
 		switch l.Unit {
 		case rulebook.Spend:
 			text = "a cost of " + text

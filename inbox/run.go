@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/agent"
 	"github.com/holdshort/holdshort/engine"
 	"github.com/holdshort/holdshort/policy"
 )
@@ -65,7 +66,7 @@ func rowOfRun(run holdshort.Run, now time.Time) runRow {
 		end = now
 	}
 	r := runRow{ID: string(run.ID), Name: nameOfRun(run), User: run.User, Session: string(run.SessionID), State: stateOfRun(run), Created: run.CreatedAt, Took: span(end.Sub(run.CreatedAt)), Attempt: run.Attempt}
-	if run.Agent == "" || run.Flow != "agent."+run.Agent {
+	if run.Agent != "" && run.Flow != agent.FlowName(run.Agent) {
 		r.Flow = run.Flow
 	}
 	switch {
@@ -183,8 +184,8 @@ func (v *visit) serveRuns() error {
 		out.Names = append(out.Names, a.Name)
 	}
 	for _, r := range out.Rows {
-		if r.Flow != "" && !slices.Contains(out.Names, r.Flow) {
-			out.Names = append(out.Names, r.Flow)
+		if !slices.Contains(out.Names, r.Name) {
+			out.Names = append(out.Names, r.Name)
 		}
 	}
 	if found.Next != "" {

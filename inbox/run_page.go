@@ -114,7 +114,7 @@ func (v *visit) runView(tl engine.Timeline) (runView, error) {
 		if err != nil {
 			return out, err
 		}
-		out.Why = why.Reasons
+		out.Why = reasonsOf(why)
 	}
 	out.MayCancel = !run.Status.Ended() && v.mayRun(policy.CancelRun, run)
 	out.MayRetry = (run.Status == holdshort.RunFailed || run.Held != nil) && !run.Pruned && v.mayRun(policy.RetryRun, run)
@@ -124,6 +124,25 @@ func (v *visit) runView(tl engine.Timeline) (runView, error) {
 func (v *visit) mayRun(a policy.Action, run holdshort.Run) bool {
 	ok, _ := policy.Can(a, v.actor(), policy.Resource{Owner: run.User, Requester: holdshort.Requester{User: run.User}})
 	return ok && v.who.Allows(a)
+}
+
+// reasonsOf are why a run stands where it stands, as sentences: what has a link needs no id.
+func reasonsOf(why engine.Why) []engine.Reason {
+	list := slices.Clone(why.Reasons)
+	for i, r := range list {
+		if r.Request != "" {
+			r.Text = strings.Replace(r.Text, " "+string(r.Request), "", 1)
+		}
+		list[i].Text, list[i].Hint = sentence(r.Text), sentence(r.Hint)
+	}
+	return list
+}
+
+func sentence(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
 
 func stepOf(q url.Values, steps int) int {

@@ -41,7 +41,7 @@ type timelineLane struct {
 
 type timelineBar struct {
 	X, Y, W, H  int
-	Tone        string // model, tool, code, hold, expired, sleep, held, say, unknown, failed, canceled
+	Tone        string // model, tool, local, hold, expired, sleep, held, say, unknown, failed, canceled
 	Open        bool   // it goes on
 	Text        string // in it, "" where it does not fit
 	Aside       string // beside it
@@ -139,10 +139,10 @@ func (s scene) draw(marks []mark, run holdshort.Run) timelineView {
 		return v
 	}
 	v.Title = sceneTitle(marks, run)
-	for _, m := range marks {
+	shown, folded := s.fold(marks)
+	for _, m := range shown { // each step by itself is in the journal
 		v.Steps = append(v.Steps, m.words())
 	}
-	shown, folded := s.fold(marks)
 	v.Folded, v.Unfolded = folded, len(s.unfold) > 0
 	if !s.small {
 		v.All, v.Fold = s.address("all"), s.address("")

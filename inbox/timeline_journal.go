@@ -33,6 +33,9 @@ const (
 	entryRetry    = "retry"
 )
 
+// smallStep is how long a step of an agent's own loop takes at least to be drawn.
+const smallStep = 20 * time.Millisecond
+
 // entry draws what one entry of the journal stands for. What takes no time and says nothing to people is left to the journal's table.
 func (r *reading) entry(n int, e holdshort.JournalEntry) {
 	m := mark{branch: branchOf(e.Key), key: e.Key, step: n, label: nameOfStep(e.Key), start: e.Started, end: e.Ended, attempt: e.Attempt}
@@ -45,8 +48,11 @@ func (r *reading) entry(n int, e holdshort.JournalEntry) {
 		r.since(&m)
 		r.learn(e)
 	case flow.KindStep:
-		m.lane, m.tone = laneTools, cmp.Or(m.tone, "code")
+		m.lane, m.tone = laneTools, cmp.Or(m.tone, "local")
 		r.since(&m)
+		if r.tl.Run.Agent != "" && e.Error == nil && m.took() < smallStep { // what an agent's own loop does is not what people look for
+			return
+		}
 	case flow.KindCall:
 		r.call(m, e)
 		return

@@ -61,7 +61,7 @@ func (m mark) text() string {
 		return strconv.Itoa(m.many) + " × " + m.label
 	case m.tone == "hold" && m.took() > 0:
 		return "holding short · " + longSpan(m.took())
-	case m.lane == laneModel && m.took() > 0:
+	case m.lane == laneModel && m.took() >= time.Millisecond:
 		return span(m.took())
 	}
 	return m.label
@@ -95,6 +95,9 @@ func (m mark) words() timelineStep {
 
 // longSpan is a length of time to the second, where that is still felt.
 func longSpan(d time.Duration) string {
+	if d > 0 && d < time.Millisecond {
+		return "under 1 ms"
+	}
 	if d >= time.Minute && d < time.Hour && d%time.Minute >= time.Second {
 		return strconv.Itoa(int(d/time.Minute)) + " min " + strconv.Itoa(int(d%time.Minute/time.Second)) + " s"
 	}

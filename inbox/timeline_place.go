@@ -159,7 +159,8 @@ func (s scene) scale(v *timelineView, marks []mark, goesOn bool) timeScale {
 			busy[i] = busy[i] || m.lane == laneModel || m.lane == laneTools
 		}
 	}
-	widths := make([]float64, len(c.times))
+	widths, least := make([]float64, len(c.times)), make([]float64, len(c.times))
+	s.wishes(&c, marks, some, least)
 	fixed, free := 0.0, 0.0
 	for i, t := range c.times {
 		fixed += float64(points[t])
@@ -168,11 +169,7 @@ func (s scene) scale(v *timelineView, marks []mark, goesOn bool) timeScale {
 		}
 		widths[i] = stretchWidth(c.times[i+1].Sub(t), busy[i])
 		free += widths[i]
-		if some[i] {
-			fixed += leastWidth
-		} else {
-			fixed += 4
-		}
+		fixed += least[i]
 	}
 	room := float64(v.Width - v.Label - sceneEdge)
 	if goesOn {
@@ -190,21 +187,47 @@ func (s scene) scale(v *timelineView, marks []mark, goesOn bool) timeScale {
 		if i+1 == len(c.times) {
 			break
 		}
-		least := 4.0
-		if some[i] {
-			least = leastWidth
-		}
+		wide := least[i]
 		if free > 0 {
-			least += widths[i] / free * room
+			wide += widths[i] / free * room
 		}
-		if gap := c.times[i+1].Sub(t); !busy[i] && gap >= breakAfter && least > 16 {
-			v.Breaks = append(v.Breaks, timelineBreak{X: int(x + least/2), From: 6, To: v.Axis - 12, Text: span(gap), TextY: v.Axis})
+		if gap := c.times[i+1].Sub(t); !busy[i] && gap >= breakAfter && wide > 16 {
+			v.Breaks = append(v.Breaks, timelineBreak{X: int(x + wide/2), From: 6, To: v.Axis - 12, Text: span(gap), TextY: v.Axis})
 		}
-		x += least
+		x += wide
 	}
 	s.ticks(v, c, goesOn)
 	return c
 }
+
+// wishes gives stretches of time their least width. A pause has room for its words as long as there are few: it is what people look for.
+func (s scene) wishes(c *timeScale, marks []mark, some []bool, least []float64) {
+	for i := range least {
+		if least[i] = 4; some[i] {
+			least[i] = leastWidth
+		}
+	}
+	pauses := 0
+	for _, m := range marks {
+		if m.tone == "hold" && m.took() > 0 {
+			pauses++
+		}
+	}
+	for _, m := range marks {
+		if m.tone != "hold" || m.took() <= 0 || pauses > 4 {
+			continue
+		}
+		longest := c.at(m.start)
+		for i := longest; i < c.at(m.end); i++ {
+			if c.times[i+1].Sub(c.times[i]) > c.times[longest+1].Sub(c.times[longest]) {
+				longest = i
+			}
+		}
+		least[longest] = max(least[longest], wordsWidth(m.text()))
+	}
+}
+
+func wordsWidth(text string) float64 { return float64(len([]rune(text)))*letterWidth + 14 }
 
 // breakAfter is how long nothing but waiting takes before it is marked as shortened.
 const breakAfter = time.Minute
@@ -238,16 +261,17 @@ func (s scene) ticks(v *timelineView, c timeScale, goesOn bool) {
 // words puts a mark's words into it if they fit, or beside it if there is room.
 func (s scene) words(b *timelineBar, m mark, marks []mark, rows []int, i int, x timeScale) {
 	text := plain(m.text(), 40)
-	room := len([]rune(text))
 	if m.tone == "say" {
 		return
 	}
-	need := int(float64(room)*letterWidth) + 12
 	b.TextY = b.Y + barHeight/2 + 4
-	if need <= b.W-b.Again*14 {
-		b.Text, b.TextX = text, b.X+7
-		return
+	for _, fits := range []string{text, longSpan(m.took())} {
+		if int(wordsWidth(fits)) <= b.W-min(b.Again, 1)*12 && (fits == text || m.tone == "hold") {
+			b.Text, b.TextX = fits, b.X+7
+			return
+		}
 	}
+	need := int(wordsWidth(text))
 	next := s.width
 	for j, other := range marks {
 		if j != i && rows[j] == rows[i] && !other.start.Before(m.start) {

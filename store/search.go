@@ -30,7 +30,7 @@ type SearchQuery struct {
 }
 
 // MostMatched is how many matches are put in the order that was asked for. More than that come newest first.
-const MostMatched = 2000
+const MostMatched = 1000
 
 // Alike is what became of closed requests for the same tool under the same rule, the latest of them.
 type Alike struct {

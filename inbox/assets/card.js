@@ -1,0 +1,337 @@
+// The card of a request: deciding, looking again when something changed, and losing nothing that was typed.
+import {forget, restore, save} from "./draft.js";
+import {check, dress, editing, reset} from "./form.js";
+import {cancel, hold, howLong, isWaiting} from "./undo.js";
+import {onKey} from "./keys.js";
+import {serverTime} from "./times.js";
+
+const tell = (name, detail) => document.dispatchEvent(new CustomEvent(name, {detail}));
+const articles = id => [...document.querySelectorAll("article.request")].filter(a => !id || a.dataset.id === id);
+const formOf = article => article.querySelector("form.decide");
+const unsent = new Map(); // what could not be delivered, by request
+const quiet = /^(reveal|draw|add:|drop:)/; // these decide nothing
+const doing = {approve: "Approving", edit: "Approving as changed", each: "Deciding", reject: "Rejecting", select: "Sending the choice", answer: "Sending the answer", respond: "Answering for the tool"};
+
+const done = {approve: "approved", edit: "changed and approved", reject: "rejected", select: "chosen", answer: "answered", respond: "answered"};
+
+// --- a card in its place ---
+
+const clock = new Intl.DateTimeFormat(undefined, {timeStyle: "short"}), day = new Intl.DateTimeFormat(undefined, {dateStyle: "medium", timeStyle: "short"});
+
+function settle(article) {
+  if (article.dataset.settled) return;
+  article.dataset.settled = "1";
+  for (const t of article.querySelectorAll("time[data-clock]")) {
+    const at = Date.parse(t.dateTime);
+    t.title = t.textContent;
+    t.textContent = (Math.abs(at - serverTime()) < 12 * 3600e3 ? clock : day).format(at);
+  }
+  if (article.dataset.status !== "open") forget(article.dataset.id);
+  else if (restore(article)) editing(article, true);
+  dress(article);
+  if (formOf(article)?.classList.contains("editing")) check(article);
+  if (unsent.has(article.dataset.id)) notSent(article);
+  tell("hs:card", {id: article.dataset.id});
+}
+
+const look = () => articles().forEach(settle);
+document.addEventListener("htmx:after:swap", look);
+
+// where the reader is: the focus, what is unfolded.
+function placeOf(article) {
+  const at = document.activeElement, inside = article.contains(at);
+  return {
+    focus: inside && (at.id ? "#" + CSS.escape(at.id) : at.name ? `[name="${CSS.escape(at.name)}"]` + (at.type === "radio" || at.type === "checkbox" || at.tagName === "BUTTON" ? `[value="${CSS.escape(at.value)}"]` : "") : at.matches("summary") ? "details." + at.parentElement.classList[0] + ` > summary` : ""),
+    range: inside && typeof at.selectionStart === "number" ? [at.selectionStart, at.selectionEnd] : null,
+    open: [...article.querySelectorAll("details")].map(d => d.open),
+    confirm: article.querySelector("[name=confirm]")?.value ?? "",
+    fingerprint: article.dataset.fingerprint,
+  };
+}
+
+function putBack(article, place) {
+  const all = article.querySelectorAll("details");
+  if (all.length === place.open.length) all.forEach((d, i) => { d.open ||= place.open[i]; });
+  const confirm = article.querySelector("[name=confirm]");
+  if (confirm && place.fingerprint === article.dataset.fingerprint && !confirm.value) confirm.value = place.confirm;
+  const at = place.focus && article.querySelector(place.focus);
+  if (!at) return;
+  at.focus({preventScroll: true});
+  if (place.range && typeof at.selectionStart === "number") try { at.setSelectionRange(...place.range); } catch { /* not every input has one */ }
+}
+
+// swap puts what the server drew in the place of a card.
+function swap(article, html) {
+  const t = document.createElement("template");
+  t.innerHTML = html;
+  const fresh = t.content.querySelector("article.request");
+  if (!fresh) return null;
+  const place = placeOf(article);
+  article.replaceWith(fresh);
+  window.htmx?.process(fresh);
+  settle(fresh);
+  putBack(fresh, place);
+  fresh.dispatchEvent(new CustomEvent("htmx:after:swap", {bubbles: true, detail: {}}));
+  return fresh;
+}
+
+async function ask(url, options = {}) {
+  const answer = await fetch(url, {...options, headers: {"HX-Request": "true", ...options.headers}, signal: AbortSignal.timeout(20000)});
+  const elsewhere = answer.headers.get("HX-Redirect");
+  if (elsewhere) { location.assign(elsewhere); await new Promise(() => {}); }
+  return answer;
+}
+
+// again looks what stands now.
+const asking = new Map();
+async function again(id) {
+  if (asking.has(id)) { asking.set(id, true); return; } // once more when this one is there
+  asking.set(id, false);
+  try {
+    const [article] = articles(id);
+    if (!article || formOf(article)?.querySelector("[name=t]")) return;
+    const answer = await ask("/requests/" + encodeURIComponent(id) + "/card", {headers: article.dataset.proof ? {"Holdshort-Revealed": article.dataset.proof} : {}});
+    if (!answer.ok && answer.status !== 404) return;
+    const html = await answer.text(), [still] = articles(id);
+    if (!still) return;
+    if (answer.status === 404) { still.querySelector(".buttons")?.replaceChildren("This is no longer there, or no longer yours to see."); return; }
+    if (isWaiting(id)) {
+      const t = document.createElement("template");
+      t.innerHTML = html;
+      const fresh = t.content.firstElementChild;
+      if (fresh?.dataset.status === "open" && fresh.dataset.fingerprint === still.dataset.fingerprint) return; // it is shown when that is over
+      cancel(id, "overtaken");
+    }
+    save(still);
+    const before = still.dataset.status, fresh = swap(still, html);
+    if (fresh && before === "open" && fresh.dataset.status !== "open") unsent.delete(id);
+  } catch { /* the page says that it hears nothing; it asks again when it does */ } finally {
+    const more = asking.get(id);
+    asking.delete(id);
+    if (more) again(id);
+  }
+}
+
+document.addEventListener("hs:changed", e => { if (articles(e.detail.id).length) again(e.detail.id); });
+document.addEventListener("hs:live", e => { if (e.detail.up) for (const id of unsent.keys()) again(id); }); // it may have arrived
+document.addEventListener("hs:presence", e => {
+  for (const place of document.querySelectorAll("[data-looking]")) {
+    if (place.dataset.looking !== e.detail.id) continue;
+    const who = e.detail.who ?? [];
+    place.hidden = !who.length;
+    place.textContent = who.length ? "· " + who.slice(0, 3).join(", ") + (who.length > 3 ? " and " + (who.length - 3) + " more" : "") + (who.length > 1 ? " are looking" : " is looking") : "";
+  }
+});
+
+// --- deciding ---
+
+document.addEventListener("submit", e => {
+  const form = e.target, article = form.closest("article.request");
+  if (!article) return;
+  if (form.matches("form.comment, form.assign, form.call-off")) { e.preventDefault(); small(article, form); return; }
+  if (!form.matches("form.decide")) return;
+  e.preventDefault();
+  const button = e.submitter;
+  if (!button?.value) return;
+  if (quiet.test(button.value)) { save(article); post(article, form, button); return; }
+  decide(article, form, button);
+});
+
+// what the form says, with the button that was pressed.
+const bodyOf = (form, button) => new URLSearchParams(new FormData(form, button));
+
+// post sends what decides nothing, and shows the card that comes back.
+async function post(article, form, button) {
+  try {
+    const answer = await ask(button.getAttribute("formaction") ?? form.getAttribute("action"), {method: "POST", body: bodyOf(form, button)});
+    const html = await answer.text();
+    if (/^(add|drop):|^draw/.test(button.value)) forget(article.dataset.id); // the numbers of entries have changed: what was typed came back with the card
+    const fresh = swap(article, html);
+    if (fresh) save(fresh); else say(article, "Not done: " + textOf(html), "no");
+  } catch { say(article, "Not sent: no connection.", "no"); }
+}
+
+const textOf = html => { const t = document.createElement("template"); t.innerHTML = html; return t.content.querySelector("p")?.textContent ?? "try again"; };
+
+function say(article, text, tone = "") {
+  const place = article.querySelector(".decide .check");
+  if (!place) return;
+  place.className = "check " + tone;
+  place.textContent = text;
+}
+
+// small forms: a comment, whose it is, calling it off.
+async function small(article, form) {
+  if (form.dataset.busy) return;
+  form.dataset.busy = "1";
+  try {
+    const answer = await ask(form.getAttribute("action"), {method: "POST", body: new URLSearchParams(new FormData(form))});
+    const html = await answer.text();
+    if (answer.ok && form.matches(".comment")) form.elements.text.value = "";
+    save(article);
+    if (!swap(article, html)) say(article, "Not done: " + textOf(html), "no");
+  } catch { say(article, "Not sent: no connection. What you wrote is kept.", "no"); } finally { delete form.dataset.busy; }
+}
+
+// ready says what is still missing before something can be sent. The server looks at the same things.
+function ready(article, form, verb) {
+  const word = form.querySelector(".confirm"), typed = form.querySelector("[name=confirm]");
+  if (verb === "each") {
+    const open = [...article.querySelectorAll(".fate")].find(f => !f.querySelector("input:checked"));
+    if (open) { open.querySelector("input").focus(); return "Choose for each call what becomes of it."; }
+  }
+  if (verb === "select" && !article.querySelector("[name=option]:checked")) { article.querySelector("[name=option]")?.focus(); return "Choose first."; }
+  if (verb === "answer" && article.querySelector("textarea[name=value]")?.value.trim() === "") { article.querySelector("textarea[name=value]").focus(); return "Write an answer first."; }
+  if (verb === "respond" && !form.elements.respond.value.trim()) { opened(form, "respond"); return "Write the answer first."; }
+  if (["approve", "edit", "each"].includes(verb) && word && word.dataset.word !== "0" && typed.value.trim().toLowerCase() !== word.dataset.word.toLowerCase()) {
+    typed.focus();
+    return "This cannot be undone: type " + word.dataset.word + " first.";
+  }
+  return "";
+}
+
+function opened(form, verb) {
+  const d = form.querySelector(`details[data-verb="${verb}"]`);
+  if (!d) return;
+  d.open = true;
+  d.querySelector("textarea")?.focus();
+}
+
+function decide(article, form, button) {
+  const id = article.dataset.id, verb = button.value;
+  if (isWaiting(id) || form.dataset.sending) return; // pressed twice
+  const missing = ready(article, form, verb);
+  say(article, missing, "hold");
+  if (missing) return;
+  save(article);
+  for (const d of form.querySelectorAll("details[open]")) d.open = false;
+  const body = bodyOf(form, button), ms = howLong(article, form), send = () => deliver(article, form, body, verb);
+  if (!ms) { send(); return; }
+  const what = (verb === "approve" || verb === "edit") && button.querySelector(".label") ? button.querySelector(".label").textContent.replace(/^Approve/, "Approving") : doing[verb] ?? "Sending";
+  hold(article, form, what, ms, send, why => {
+    const words = {undone: "Undone: nothing was sent.", offline: "The connection was lost: nothing was sent.", overtaken: "Nothing of yours was sent.", left: ""};
+    say(article, words[why] ?? "", "hold");
+    button.focus({preventScroll: true});
+  });
+}
+
+// deliver sends a decision. The same key goes with every try: however often it arrives, it counts once.
+async function deliver(article, form, body, verb) {
+  const id = article.dataset.id;
+  form.dataset.sending = "1";
+  form.setAttribute("aria-busy", "true");
+  pending(form, "Sending…");
+  let answer, html;
+  try {
+    answer = await ask(form.getAttribute("action"), {method: "POST", body});
+    html = await answer.text();
+  } catch { answer = null; }
+  delete form.dataset.sending;
+  form.removeAttribute("aria-busy");
+  const [now] = articles(id);
+  if (!answer || answer.status >= 500 || answer.status === 429) {
+    unsent.set(id, {body, verb, why: !answer ? "no connection" : answer.status === 429 ? "too much at once" : "the server could not take it"});
+    if (now) notSent(now);
+    return;
+  }
+  unsent.delete(id);
+  if (answer.ok) forget(id);
+  if (now) {
+    const fresh = swap(now, html);
+    if (!fresh) { pending(formOf(now), ""); say(now, "Not recorded: " + textOf(html), "no"); return; }
+    fresh.querySelector("[role=alert]:not(:empty), .wrong")?.scrollIntoView({block: "nearest"});
+  }
+  const voted = articles(id)[0]?.dataset.status === "open";
+  if (answer.ok) tell("hs:decided", {id, outcome: voted ? "your approval counts" : done[verb] ?? "decided"});
+}
+
+function pending(form, text, ...more) {
+  const place = form?.querySelector(".pending");
+  if (!place) return;
+  place.hidden = !text;
+  form.classList.toggle("waiting", !!text);
+  place.replaceChildren(...text ? [Object.assign(document.createElement("span"), {role: "status", textContent: text}), ...more] : []);
+}
+
+// notSent says so, and lets them try again.
+function notSent(article) {
+  const id = article.dataset.id, form = formOf(article), was = unsent.get(id);
+  if (!was || article.dataset.status !== "open") { unsent.delete(id); return; }
+  const retry = Object.assign(document.createElement("button"), {type: "button", className: "primary", textContent: "Retry"});
+  const drop = Object.assign(document.createElement("button"), {type: "button", textContent: "Leave it"});
+  retry.addEventListener("click", () => deliver(article, form, was.body, was.verb));
+  drop.addEventListener("click", () => { unsent.delete(id); pending(form, ""); });
+  pending(form, "Not delivered: " + was.why + ".", retry, drop);
+}
+
+addEventListener("beforeunload", e => { if (unsent.size) e.preventDefault(); });
+
+// --- typing and pressing ---
+
+document.addEventListener("input", e => {
+  const article = e.target.closest?.("article.request");
+  if (!article || !e.target.name) return;
+  e.target.dataset.touched = "1";
+  save(article);
+  dress(article);
+  if (e.target.closest(".edit, .fields")) check(article);
+});
+
+document.addEventListener("change", e => {
+  const article = e.target.closest?.("article.request");
+  if (article && "draw" in e.target.dataset) article.querySelector("button.draw")?.click();
+});
+
+document.addEventListener("click", e => {
+  const article = e.target.closest?.("article.request");
+  if (!article || e.button || e.ctrlKey || e.metaKey || e.shiftKey) return;
+  const link = e.target.closest("a[data-verb]");
+  if (link) { e.preventDefault(); press(article, link.dataset.verb); }
+  if (e.target.closest("button.reset")) {
+    reset(e.target.closest(".edit"));
+    save(article);
+    dress(article);
+    check(article);
+  }
+});
+
+document.addEventListener("keydown", e => {
+  const article = e.target.closest?.("article.request");
+  if (!article || e.key !== "Enter" || e.isComposing) return;
+  if (e.target.name === "confirm") { e.preventDefault(); press(article, article.querySelector("button.each") && article.querySelector(".fate input:checked") ? "each" : "approve"); return; }
+  if (e.target.tagName !== "TEXTAREA" || !(e.ctrlKey || e.metaKey)) return;
+  e.preventDefault();
+  (e.target.closest(".drawer")?.querySelector("button") ?? e.target.closest("form.comment")?.querySelector("button") ?? formOf(article).querySelector("button.answers, button.select"))?.click();
+});
+
+// press does what a key or a link says.
+function press(article, verb) {
+  const form = formOf(article);
+  if (!form) return;
+  if (/^[1-9]$/.test(verb)) {
+    const option = article.querySelectorAll("[name=option]")[verb - 1];
+    if (option) { option.click(); option.focus(); }
+    return;
+  }
+  switch (verb) {
+  case "undo": cancel(article.dataset.id); return;
+  case "comment": article.querySelector("form.comment textarea")?.focus(); return;
+  case "assign": article.querySelector("form.assign button")?.click(); return;
+  case "edit":
+    if (!form.querySelector(".edit-link")) return;
+    editing(article, !form.classList.contains("editing"));
+    save(article);
+    if (form.classList.contains("editing")) article.querySelector(".call.editing .edit :is(input,textarea,select):not([type=hidden])")?.focus();
+    else say(article, "");
+    return;
+  case "reject": opened(form, "reject"); return;
+  case "respond": if (form.querySelector("details[data-verb=respond]")) opened(form, "respond"); else form.querySelector("button[aria-keyshortcuts=s]")?.click(); return;
+  case "approve": form.querySelector("button[aria-keyshortcuts=a]")?.click(); return;
+  default: form.querySelector(`button[data-verb="${CSS.escape(verb)}"]`)?.click();
+  }
+}
+
+document.addEventListener("hs:decide", e => { for (const article of articles(e.detail.id)) press(article, e.detail.verb); });
+
+for (let n = 1; n <= 9; n++) onKey(String(n), () => { const all = articles(); if (all.length !== 1 || !all[0].querySelector("[name=option]")) return false; press(all[0], String(n)); });
+look();

@@ -29,7 +29,7 @@ function take(text) {
   let after = null;
   for (const b of [...from.children]) {
     if (b.id) ids.add(b.id);
-    const old = b.id && document.getElementById(b.id);
+    const old = b.id ? document.getElementById(b.id) : null;
     if (old && old.textContent.replace(/\s+/g, " ").length && old.querySelector("p")?.textContent === b.querySelector("p")?.textContent && old.className === b.className) { after = old; continue; }
     if (old && !old.classList.contains("streams")) { old.replaceWith(document.adoptNode(b)); after = document.getElementById(b.id); continue; }
     old?.remove();
@@ -40,7 +40,7 @@ function take(text) {
   }
   for (const b of [...into.children]) if (!b.classList.contains("streams") && (b.id ? !ids.has(b.id) : ![...from.children].includes(b) && b.classList.contains("quiet") && ids.size)) b.remove();
   document.getElementById("standing")?.replaceWith(document.adoptNode(fresh.querySelector("#standing")));
-  for (const part of ["#take", ".talk-side"]) if (now.id === "session" && fresh.querySelector(part)) now.querySelector(part)?.replaceWith(document.adoptNode(fresh.querySelector(part)));
+  for (const part of ["#take", ".chat-side"]) if (now.id === "session" && fresh.querySelector(part)) now.querySelector(part)?.replaceWith(document.adoptNode(fresh.querySelector(part)));
   if (fresh.dataset.requests !== undefined) now.dataset.requests = fresh.dataset.requests;
   cards();
   if (end) toEnd();
@@ -158,7 +158,7 @@ document.addEventListener("keydown", e => {
   if (e.target.id === "text" && e.key === "Enter" && !e.shiftKey && !e.isComposing) { e.preventDefault(); e.target.form.requestSubmit(); }
 });
 document.addEventListener("click", e => {
-  const b = e.target.closest?.("button.try[data-text]");
+  const b = e.target.closest?.("button.chat-try[data-text]");
   if (!b) return;
   const text = document.getElementById("text");
   text.value = b.dataset.text;

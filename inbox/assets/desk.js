@@ -156,7 +156,6 @@ const scroller = () => $("rows").parentElement;
 
 // dressed does what the list needs after it was drawn.
 function dressed() {
-  list.querySelector(".tools").hidden = false;
   const unpick = $("unpick");
   if (unpick) unpick.hidden = false;
   mark(openID());

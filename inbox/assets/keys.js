@@ -60,7 +60,7 @@ export async function help() {
   if (!dialog.firstChild) {
     const answer = await fetch("/help", {headers: {"HX-Request": "true"}}).catch(() => null);
     if (!answer?.ok) { location.assign("/help"); return; }
-    dialog.innerHTML = '<form method="dialog"><button autofocus>Close <kbd>Esc</kbd></button></form>' + await answer.text();
+    dialog.innerHTML = '<form method="dialog"><h1>Keys</h1><button autofocus>Close <kbd>Esc</kbd></button></form>' + await answer.text();
     dialog.addEventListener("keydown", e => { if (e.key === "?") dialog.close(); });
   }
   switchOf(dialog);

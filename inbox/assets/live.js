@@ -257,6 +257,6 @@ addEventListener("online", () => { attempt = 0; if (!stream && !parked()) open()
 addEventListener("offline", () => { for (const s of [stream, next]) if (s) lost(s); });
 addEventListener("pagehide", () => { clearTimeout(timer); next?.end(); stream?.end(); next = stream = null; });
 addEventListener("pageshow", e => { if (e.persisted) { doubt = true; up(false, true); visible(); } });
-for (const name of ["hs:open", "hs:card", "htmx:after:swap"]) document.addEventListener(name, look);
+for (const name of ["hs:view", "hs:open", "hs:card", "htmx:after:swap"]) document.addEventListener(name, look);
 addEventListener("popstate", look);
 if (document.body.dataset.me) open();

@@ -11,10 +11,11 @@ export function drawNotify(say) {
   const button = document.getElementById("notify");
   if (!button || !possible) return;
   const on = asked() && Notification.permission === "granted";
+  const name = on ? "Notifications are on" : Notification.permission === "denied" ? "Notifications are blocked" : "Notify me";
   button.hidden = false;
-  button.textContent = on ? "Notifications are on" : Notification.permission === "denied" ? "Notifications are blocked" : "Notify me";
+  button.setAttribute("aria-label", name);
   button.setAttribute("aria-pressed", on);
-  button.title = on ? "Stop telling me" : "Tell me when something critical, or assigned to me, arrives while I look elsewhere";
+  button.title = on ? name + ". Press to stop." : name + " when something critical, or assigned to me, arrives while I look elsewhere";
   button.onclick = async () => {
     if (on) remember(false);
     else if (Notification.permission === "denied") { say("This browser blocks notifications of this page. Allow them in its settings."); return; }

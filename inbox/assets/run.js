@@ -29,10 +29,10 @@ function later(ms) {
 document.addEventListener("hs:run", e => { if (e.detail.id === run()?.dataset.id) later(50); });
 
 // The present moves on also when nothing happens: an open pause grows.
-setInterval(() => { if (!document.hidden && document.querySelector("#run[data-live-run] .run-picture .now")) later(0); }, 30000);
+setInterval(() => { if (!document.hidden && document.querySelector("#run[data-live-run] .run-picture .tl-now")) later(0); }, 30000);
 
 document.addEventListener("keydown", e => {
-  if (e.key === "Escape") for (const d of document.querySelectorAll("details.confirm[open]")) { d.open = false; d.querySelector("summary").focus(); }
+  if (e.key === "Escape") for (const d of document.querySelectorAll("details.run-confirm[open]")) { d.open = false; d.querySelector("summary").focus(); }
   if (e.defaultPrevented || e.altKey || e.ctrlKey || e.metaKey || e.shiftKey || field(e.target) || e.target.closest?.(".scroll")) return;
   const rel = {ArrowLeft: "prev", ArrowRight: "next", Home: "first", End: "last"}[e.key];
   const link = rel && (document.querySelector(`.replay a[rel=${rel}]`) ?? (rel === "next" && !document.querySelector(".replay") && document.querySelector("#run .begin-replay")));

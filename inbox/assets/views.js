@@ -33,8 +33,8 @@ export function drawViews(query, say) {
   }));
   place.hidden = !all.length;
   if (!save) return;
-  if (all.some(v => v.query === query)) save.hidden = true;
-  save.addEventListener("click", () => ask(save, query, say));
+  save.hidden = !("savable" in save.dataset) || all.some(v => v.query === query);
+  save.onclick = () => ask(save, query, say);
 }
 
 function ask(save, query, say) {
@@ -46,7 +46,7 @@ function ask(save, query, say) {
   name.setAttribute("aria-label", "Name of this view");
   keep.textContent = "Save";
   form.append(name, keep);
-  const done = () => { form.remove(); save.hidden = false; };
+  const done = () => { if (form.isConnected) { form.remove(); save.hidden = false; } };
   form.addEventListener("submit", e => {
     e.preventDefault();
     const text = name.value.trim();

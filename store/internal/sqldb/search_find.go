@@ -25,6 +25,8 @@ var (
 		JOIN requests r ON r.rowid = hit.n WHERE r.tenant = ? ORDER BY r.rowid DESC`,
 		`SELECT 0, `+hitColumns+` FROM (SELECT id FROM documents WHERE words @@ ?::text::tsquery AND id < ? AND tenant = ? ORDER BY id DESC LIMIT ?) AS hit
 		JOIN requests r ON r.id = hit.id AND r.tenant = ? ORDER BY r.id DESC`)
+	countHits = different(`SELECT COUNT(*) FROM (SELECT rowid FROM search WHERE search MATCH ? LIMIT ?)`,
+		`SELECT COUNT(*) FROM (SELECT 1 FROM documents WHERE words @@ ?::text::tsquery AND tenant = ? LIMIT ?) AS few`)
 	someHits = different(hits.texts[0], `SELECT 0, `+hitColumns+` FROM (SELECT id FROM documents WHERE words @@ ?::text::tsquery AND id < ? AND tenant = ? LIMIT ?) AS hit
 		JOIN requests r ON r.id = hit.id AND r.tenant = ?`)
 	unindexed = different(`SELECT r.rowid, `+entryColumns+` FROM (SELECT * FROM (SELECT rowid AS n, tenant, run_id FROM requests WHERE rowid > ? ORDER BY rowid DESC LIMIT 4000) WHERE tenant = ? ORDER BY n DESC LIMIT ?) AS t
@@ -85,14 +87,18 @@ func (tx *Tx) Search(q store.SearchQuery) (out store.Page[holdshort.Request], er
 	if err != nil {
 		return out, err
 	}
-	few, err := s.hits(someHits, match, store.MostMatched+1)
-	switch {
-	case err != nil:
+	many, err := s.many(match)
+	if err != nil {
 		return out, err
-	case len(few) <= store.MostMatched || q.Cursor != "":
-		return s.page(append(few, recent...), true)
 	}
-	return s.walk(match, recent)
+	if many && q.Cursor == "" {
+		return s.walk(match, recent)
+	}
+	few, err := s.hits(someHits, match, store.MostMatched)
+	if err != nil {
+		return out, err
+	}
+	return s.page(append(few, recent...), true)
 }
 
 // idIn gives the id, or the beginning of one, that a query is.
@@ -139,6 +145,16 @@ func (s *search) match(v vocabulary) string {
 		lists = append(lists, any)
 	}
 	return s.tx.db.expression(lists)
+}
+
+// many: more have the terms than are put in order.
+func (s *search) many(match string) (bool, error) {
+	args := []any{match, int64(store.MostMatched + 1)}
+	if !s.lite() {
+		args = []any{match, string(s.tx.tenant), int64(store.MostMatched + 1)}
+	}
+	n, err := readNumber(queries{s.tx}, countHits, args...)
+	return n > store.MostMatched, err
 }
 
 // hits reads those that have the terms, from where the walk is.

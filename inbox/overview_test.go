@@ -1,0 +1,226 @@
+package inbox
+
+import (
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/engine"
+	"github.com/holdshort/holdshort/store"
+)
+
+// counted is what the store itself says, one row after the other.
+type counted struct {
+	open, closed int
+	ends         map[string]int
+	kinds        map[holdshort.Kind][]time.Duration
+	rules        map[string][]time.Duration
+	people       map[string]int
+	took         []time.Duration
+	first        time.Time // of those that are open
+}
+
+func (b *rulesBed) count(since time.Time) counted {
+	b.t.Helper()
+	c := counted{ends: map[string]int{}, kinds: map[holdshort.Kind][]time.Duration{}, rules: map[string][]time.Duration{}, people: map[string]int{}}
+	words := map[holdshort.Outcome]string{holdshort.Approved: "approved", holdshort.Rejected: "rejected", holdshort.Edited: "approved with changes", holdshort.Answered: "answered", holdshort.Selected: "answered by choice"}
+	err := b.kit.Store().View(b.t.Context(), "default", func(tx store.ReadTx) error {
+		for cursor := ""; ; {
+			page, err := tx.Requests(store.RequestQuery{Cursor: cursor, Limit: 50})
+			if err != nil {
+				return err
+			}
+			for _, req := range page.Items {
+				if req.StatusAt(b.kit.Now()) == holdshort.RequestOpen {
+					if c.open++; c.first.IsZero() || req.CreatedAt.Before(c.first) {
+						c.first = req.CreatedAt
+					}
+					continue
+				}
+				if req.ClosedAt.Before(since) {
+					continue
+				}
+				c.closed++
+				switch req.Status {
+				case holdshort.RequestExpired:
+					c.ends["expired"]++
+					continue
+				case holdshort.RequestCanceled:
+					c.ends["canceled"]++
+					continue
+				}
+				c.ends[words[req.Outcome]]++
+				d, err := tx.Decision(req.ID)
+				if err != nil {
+					return err
+				}
+				if d.Actor.Kind != holdshort.Person {
+					continue
+				}
+				took := req.ClosedAt.Sub(req.CreatedAt)
+				c.took, c.kinds[req.Kind] = append(c.took, took), append(c.kinds[req.Kind], took)
+				if c.people[d.Actor.ID]++; req.Rule != "" {
+					c.rules[req.Rule] = append(c.rules[req.Rule], took)
+				}
+			}
+			if cursor = page.Next; cursor == "" {
+				return nil
+			}
+		}
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return c
+}
+
+func middle(list []time.Duration) time.Duration {
+	sorted := slices.Sorted(slices.Values(list))
+	return sorted[(len(sorted)+1)/2-1]
+}
+
+// What the charts show is what the store has, counted one by one.
+func TestOverviewIsTrue(t *testing.T) {
+	b := newRulesBed(t)
+	b.live(160)
+	for _, p := range periods {
+		t.Run(p.Name, func(t *testing.T) {
+			o, err := b.kit.Engine().Overview(t.Context(), "default", p.Length, rulesActor("ana"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := b.count(b.kit.Now().Add(-p.Length))
+			view := overviewOf(o, p, b.kit.Now(), false)
+			charts := map[string]chart{}
+			for _, c := range slices.Concat(view.Now, view.Past) {
+				charts[c.ID] = c
+			}
+			if title := charts["waiting"].Title; want.open != 5 || title != waitingTitle(engine.Tally{Count: 5, Oldest: want.first}, b.kit.Now()) {
+				t.Errorf("%d wait: %s", want.open, title)
+			}
+			shown := 0
+			for _, s := range charts["outcomes"].Share {
+				if s.Value != number(want.ends[s.Label]) {
+					t.Errorf("%s: %s, want %d", s.Label, s.Value, want.ends[s.Label])
+				}
+				shown += want.ends[s.Label]
+			}
+			if shown != want.closed || !strings.Contains(view.Looked, number(want.closed)+" request") {
+				t.Errorf("%d of %d are shown; %s", shown, want.closed, view.Looked)
+			}
+			if title := charts["times"].Title; title != "Half of the decisions take under "+under(middle(want.took)) {
+				t.Errorf("%s, but the middle is %v", title, middle(want.took))
+			}
+			var low time.Duration
+			for _, edge := range o.Times.Histogram {
+				n := 0
+				for _, d := range want.took {
+					if d >= low && (edge.Under == 0 || d < edge.Under) {
+						n++
+					}
+				}
+				i := slices.IndexFunc(charts["times"].Bars, func(b bar) bool { return b.Label == spanRange(low, edge.Under) })
+				if i < 0 && n > 0 || i >= 0 && charts["times"].Bars[i].Value != number(n) {
+					t.Errorf("%s: want %d, rows %+v", spanRange(low, edge.Under), n, charts["times"].Bars)
+				}
+				low = edge.Under
+			}
+			times(t, charts["times-kind"], want.kinds, kindWord)
+			times(t, charts["times-rule"], want.rules, func(r string) string { return r })
+			for _, row := range charts["load"].Bars {
+				if row.Value != number(want.people[row.Label]) {
+					t.Errorf("%s: %s, want %d", row.Label, row.Value, want.people[row.Label])
+				}
+			}
+			if len(charts["load"].Bars) != len(want.people) {
+				t.Errorf("%+v, want %v", charts["load"].Bars, want.people)
+			}
+			total := 0
+			for i, day := range charts["series"].Days {
+				if day.Value != number(o.Series[i].Closed.Total) {
+					t.Errorf("%s: %s", day.Label, day.Value)
+				}
+				total += o.Series[i].Closed.Total
+			}
+			if total != want.closed {
+				t.Errorf("the columns hold %d of %d", total, want.closed)
+			}
+			for _, q := range view.Quiet {
+				if len(want.rules[q.Name]) < 20 {
+					t.Errorf("%s asked only %d times", q.Name, len(want.rules[q.Name]))
+				}
+			}
+		})
+	}
+}
+
+func times[K comparable](t *testing.T, c chart, want map[K][]time.Duration, name func(K) string) {
+	t.Helper()
+	for key, took := range want {
+		i := slices.IndexFunc(c.Bars, func(b bar) bool { return b.Label == name(key) })
+		if i < 0 || c.Bars[i].Value != span(middle(took)) || !strings.HasSuffix(c.Bars[i].Note, amount(len(took), "decision", "decisions")) {
+			t.Errorf("%v: want %v of %d, rows %+v", key, middle(took), len(took), c.Bars)
+		}
+	}
+	if len(c.Bars) != len(want) {
+		t.Errorf("%d rows, want %d", len(c.Bars), len(want))
+	}
+}
+
+var inline = regexp.MustCompile(`(?i)<script(?:\s[^>]*)?>[^<]|\sstyle=|\son[a-z]+=|<style|javascript:`)
+
+// Nobody's text becomes markup, and nothing on the page needs what its policy forbids.
+func TestOverviewPage(t *testing.T) {
+	b := newRulesBed(t)
+	b.live(90)
+	for _, look := range []string{"en", "he"} {
+		status, header, text := b.do("adm", http.MethodGet, "/overview?period=30d", nil, "Accept-Language", look)
+		if status != http.StatusOK || header.Get("Content-Security-Policy") != guard {
+			t.Fatalf("%d, %v", status, header)
+		}
+		if found := inline.FindString(text); found != "" || strings.Contains(text, "alert(1)</script>") || strings.Contains(text, "\u202e") {
+			t.Errorf("%s: %q is in the page", look, found)
+		}
+		if !strings.Contains(text, "&lt;script&gt;alert(1)&lt;/script&gt;") || !strings.Contains(text, "U+202E") {
+			t.Error("the rule's name is not shown as what it is")
+		}
+		if strings.Contains(text, "DE8937") || strings.Contains(text, "Which address") {
+			t.Error("somebody's text is on a page of figures")
+		}
+		if !strings.Contains(text, "Half of the decisions take under") || !strings.Contains(text, `<title>Overview · Holdshort</title>`) {
+			t.Error("the page has no answers")
+		}
+	}
+	for period, want := range map[string]string{"": "7 days", "24h": "24 hours", "30d": "30 days", "<script>": "7 days"} {
+		if _, _, text := b.do("rev", http.MethodGet, "/overview?period="+period, nil); !strings.Contains(text, "In the last "+want) {
+			t.Errorf("period %q is not %s", period, want)
+		}
+	}
+}
+
+func TestOverviewIsForThoseWhoLookAfterThings(t *testing.T) {
+	b := newRulesBed(t)
+	for who, want := range map[string]int{"adm": 200, "olga": 200, "aud": 200, "rev": 200, "ana": 200, "fin": 403, "eve": 403, "": 401, "nobody": 401} {
+		if status, _, text := b.do(who, http.MethodGet, "/overview", nil); status != want || want != 200 && strings.Contains(text, "chart-waiting") {
+			t.Errorf("%s: %d, want %d", who, status, want)
+		}
+	}
+}
+
+// A page without anything teaches what will be there.
+func TestOverviewOfNothing(t *testing.T) {
+	b := newRulesBed(t)
+	_, _, text := b.do("adm", http.MethodGet, "/overview", nil)
+	for _, want := range []string{"Nothing waits", "Nothing was closed in the last 7 days", "Talk to an agent in the playground", "The outcome of every call is known", "Everything was sent", "No run is under way", "No rule asks often in vain"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not there", want)
+		}
+	}
+	if strings.Contains(text, "<rect") {
+		t.Error("it draws nothing as something")
+	}
+}
