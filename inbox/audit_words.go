@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,7 +27,10 @@ type auditRow struct {
 	Extra                 []auditExtra
 }
 
-type auditExtra struct{ Name, Value string }
+type auditExtra struct {
+	Name, Value string
+	ID          bool
+}
 
 // auditDid says what somebody auditDid, after their name. A fact that is not here is auditTold by its name.
 var auditDid = map[string]string{
@@ -51,7 +55,7 @@ var auditDid = map[string]string{
 	"schedule:recipient_run_failed": "saw a recipient’s run fail", "schedule:tool_scope_denied": "refused a tool to a scheduled run",
 	"access.denied": "was refused", "key.created": "made a key", "key.revoked": "revoked a key", "policy.loaded": "loaded the rules", "audit.sealed": "sealed the log", "audit.pruned": "cut the log", "events.gap": "lost events that are no longer kept",
 	"delivery.parked": "set a delivery aside", "delivery.dead": "gave a delivery up",
-	"login.created": "was let in", "login.redeemed": "used a login link", "login.ended": "logged out",
+	"login.created": "got a login", "login.redeemed": "used a login link", "login.ended": "logged out",
 	"webhook.created": "made a webhook", "webhook.rotated": "gave a webhook a new secret", "webhook.enabled": "turned a webhook on", "webhook.disabled": "turned a webhook off", "webhook.deleted": "deleted a webhook", "webhook.tested": "sent a webhook a test",
 	"session.erased": "erased the session", "store.restore_accepted": "accepted the restored store",
 }
@@ -59,6 +63,9 @@ var auditDid = map[string]string{
 // decidedAs is what a decision auditDid.
 var decidedAs = map[string]string{"approve": "approved the request", "reject": "rejected the request", "edit": "changed and approved the request", "answer": "answered the request", "select": "chose",
 	"respond": "answered in place of the tool", "cancel": "canceled the request"}
+
+// loggedIn is what a login that was made is.
+var loggedIn = map[string]string{"link": "got a login link", "session": "logged in"}
 
 // auditTones are facts that somebody would look for: orange holds, green has happened, red is refused or unknown.
 var auditTones = map[string]string{"run.failed": "no", "run.held": "hold", "hitl.interrupt.paused": "hold", "hitl.request.expired": "no", "operation.failed": "no", "operation.unknown": "no", "operation.refused": "no",
@@ -73,13 +80,15 @@ func auditRowOf(e holdshort.Event, tenant holdshort.TenantID) auditRow {
 		row.Did = e.Type
 	}
 	if e.Type == "hitl.request.decided" {
-		switch done, known := decidedAs[e.Code]; {
-		case known:
+		if done, known := decidedAs[e.Code]; known {
 			row.Did, row.Code = done, ""
 		}
 		if row.Tone = "yes"; e.Code == string(holdshort.Reject) {
 			row.Tone = "no"
 		}
+	}
+	if done, known := loggedIn[e.Code]; known && e.Type == "login.created" {
+		row.Did, row.Code = done, ""
 	}
 	if e.Type == "run.created" && e.Flow != "" {
 		row.Did = "made a run of " + e.Flow
@@ -101,7 +110,7 @@ func extraOf(data json.RawMessage) (list []auditExtra) {
 	}
 	for _, name := range auditTold {
 		if text, ok := all[name].(string); ok && text != "" {
-			list = append(list, auditExtra{strings.ReplaceAll(name, "_", " "), text})
+			list = append(list, auditExtra{strings.ReplaceAll(name, "_", " "), text, slices.Contains([]string{"key", "webhook", "version", "capability"}, name)})
 		}
 	}
 	return list

@@ -36,6 +36,7 @@ type draft struct {
 // cardView is a request on its card, to somebody who may see it.
 type cardView struct {
 	ID, Code, Kind, Tag, Question string
+	Head, Rest                    string // the first line of the question, and what follows it
 	Status                        string
 	Revision                      int64
 	Fingerprint                   string
@@ -92,6 +93,7 @@ func (v *visit) cardOf(seen engine.RequestView, d draft) (cardView, error) {
 	sight := v.sightOf(seen, d)
 	c := cardView{ID: string(req.ID), Code: req.Code, Kind: string(req.Kind), Tag: tags[req.Kind], Question: req.Question, Status: string(req.Status), Revision: req.Revision, Fingerprint: req.Fingerprint,
 		Created: req.CreatedAt, Asker: askerOf(req, sight.run), Assignee: req.Assignee, Token: d.token, Said: d.said, Lost: d.lost, Proof: sight.proof, Form: "decide-" + string(req.ID), Key: newKey(), Me: v.actor().Who()}
+	c.Head, c.Rest = headline(req)
 	if c.Tag == "" {
 		c.Tag = string(req.Kind)
 	}
@@ -143,7 +145,7 @@ func (v *visit) showCard(status int, c cardView) error {
 	if v.partial() {
 		return v.part(status, "card", c)
 	}
-	return v.page(status, "card", c.Question, c)
+	return v.page(status, "card", c.Head, c)
 }
 
 // again shows the card as it stands now, with what somebody typed and why it was not taken.

@@ -1,6 +1,7 @@
 package inbox
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 // whyView says why a request was made, and what is to happen with it.
 type whyView struct {
 	Rule, Condition, Place string
+	Link                   string // to the rule
 	Reason                 string // where no rule asked
 	Source                 string // what kind of policy asked
 	Version                string // of the policy, short
@@ -28,6 +30,9 @@ func (v *visit) whyOf(req holdshort.Request) whyView {
 		w.Reason = strings.ReplaceAll(req.Reason, "_", " ")
 	}
 	w.Condition, w.Place = v.conditionOf(req)
+	if w.Condition != "" {
+		w.Link = ruleLink(req.Rule)
+	}
 	if !w.Expires.IsZero() {
 		w.OnTimeout = map[holdshort.OnTimeout]string{holdshort.TimeoutFail: "then nothing runs", holdshort.TimeoutResume: "then the run goes on without an answer", holdshort.TimeoutClear: "then it is dropped",
 			holdshort.TimeoutEscalate: "then it is escalated", holdshort.TimeoutApprove: "then it is approved by the clock"}[req.OnTimeout]
@@ -63,7 +68,9 @@ func decidesOf(a holdshort.Audience) string {
 	case who == "":
 		return "nobody may decide this"
 	case n > 1:
-		who += " decides, " + strconv.Itoa(n) + " approvals"
+		who = fewWords(n) + " of " + who + " decide"
+	case len(a.Roles) == 1 && len(a.Users) == 0 && !a.Owner && rolePlurals[a.Roles[0]] != "":
+		who = "one of " + who + " decides"
 	default:
 		who += " decides"
 	}
@@ -74,7 +81,10 @@ func decidesOf(a holdshort.Audience) string {
 }
 
 func audienceOf(a holdshort.Audience) string {
-	who := append([]string{}, a.Roles...)
+	var who []string
+	for _, role := range a.Roles {
+		who = append(who, cmp.Or(rolePlurals[role], role))
+	}
 	who = append(who, a.Users...)
 	if a.Owner {
 		who = append(who, "the user of the session")
@@ -82,12 +92,32 @@ func audienceOf(a holdshort.Audience) string {
 	return strings.Join(who, " or ")
 }
 
+// rolePlurals of the roles that everybody knows; what others are called is up to those who named them.
+var rolePlurals = map[string]string{policy.Admin: "the administrators", policy.Operator: "the operators", policy.Auditor: "the auditors", policy.Reviewer: "the reviewers"}
+
+// fewWords is a small number as people write it.
+func fewWords(n int) string {
+	if words := []string{"none", "one", "two", "three", "four", "five", "six"}; n >= 0 && n < len(words) {
+		return words[n]
+	}
+	return strconv.Itoa(n)
+}
+
+// headline is the first line of a question, and what follows it. Where a question is made of the arguments, those stand below it anyway.
+func headline(req holdshort.Request) (first, rest string) {
+	first, rest, _ = strings.Cut(req.Question, "\n")
+	if len(req.Actions) > 0 && strings.HasPrefix(first, "Run "+req.Actions[0].Tool+" {") {
+		return "Run " + req.Actions[0].Tool + "?", req.Question
+	}
+	return first, strings.TrimSpace(rest)
+}
+
 // askerOf says by whom a request was made, and for whom.
 func askerOf(req holdshort.Request, run *holdshort.Run) string {
 	var by, to string
 	switch r := req.Requester; {
 	case r.RaisedBy != "":
-		by, to = r.RaisedBy, r.User
+		by, to = cmp.Or(r.RaisedName, r.RaisedBy), r.User
 	case run != nil && run.Agent != "":
 		by, to = "agent “"+run.Agent+"”", r.User
 	case run != nil && run.Flow != "":
@@ -192,9 +222,9 @@ func contextOf(req holdshort.Request) []argNode {
 
 // repairView is a call that was refused because of its arguments.
 type repairView struct {
-	Tool, Field, Value, Message string
-	Allowed                     []string
-	Attempt                     int
+	Tool, Field, Value string
+	Allowed            []string
+	Attempt, Most      int
 }
 
 // repairOf reads what is wrong with a call from the context of its request. What is not written that way is shown as it is.
@@ -205,15 +235,15 @@ func repairOf(req holdshort.Request) *repairView {
 	var said struct {
 		Tool    string            `json:"tool"`
 		Field   string            `json:"field"`
-		Value   json.RawMessage   `json:"value"`
-		Message string            `json:"message"`
-		Allowed []json.RawMessage `json:"allowed"`
+		Value   json.RawMessage   `json:"current_value"`
+		Allowed []json.RawMessage `json:"valid_values"`
 		Attempt int               `json:"attempt"`
+		Most    int               `json:"of"`
 	}
 	if json.Unmarshal(req.Context, &said) != nil || said.Tool == "" && said.Field == "" {
 		return nil
 	}
-	out := &repairView{Tool: said.Tool, Field: said.Field, Message: said.Message, Attempt: said.Attempt}
+	out := &repairView{Tool: said.Tool, Field: said.Field, Attempt: said.Attempt, Most: said.Most}
 	if len(said.Value) > 0 {
 		out.Value = leafText(said.Value)
 	}

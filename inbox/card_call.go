@@ -92,7 +92,7 @@ func badgesOf(a holdshort.Action, calls int) (out []badge) {
 	case a.Reversible == "yes":
 		add("can be undone", "")
 	case a.Reversible == "external":
-		add("sends something out", "hold")
+		add("undone by others only", "hold")
 	}
 	switch {
 	case a.Refused:

@@ -1,7 +1,6 @@
 package inbox
 
 import (
-	"strconv"
 	"strings"
 	"time"
 
@@ -45,14 +44,12 @@ func whoOf(seen engine.RequestView, s sight, me holdshort.Actor) whoView {
 		switch more := w.Needed - w.Given; {
 		case of == "":
 			w.Missing = "nobody may decide this"
-		case w.Given == 0 && more == 1:
-			w.Missing = "one of " + of
+		case len(req.Audience.Roles) == 0 && w.Needed == 1:
+			w.Missing = of
 		case w.Given == 0:
-			w.Missing = strconv.Itoa(more) + " of " + of
-		case more == 1:
-			w.Missing = "one more of " + of
+			w.Missing = fewWords(more) + " of " + of
 		default:
-			w.Missing = strconv.Itoa(max(more, 1)) + " more of " + of
+			w.Missing = fewWords(max(more, 1)) + " more of " + of
 		}
 	}
 	return w

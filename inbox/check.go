@@ -3,7 +3,6 @@ package inbox
 import (
 	"encoding/json"
 	"net/http"
-	"strconv"
 
 	"github.com/holdshort/holdshort/engine"
 	"github.com/holdshort/holdshort/policy"
@@ -94,5 +93,5 @@ func noteOf(found engine.EditCheck, s sight) string {
 	if found.Decision != policy.Ask || s.Request.Audience.Needed() > audience.Needed() {
 		audience = s.Request.Audience
 	}
-	return "Changed like this it needs " + strconv.Itoa(audience.Needed()) + " of " + audienceOf(audience) + ", and is asked about again."
+	return "Changed like this it needs " + fewWords(audience.Needed()) + " of " + audienceOf(audience) + ", and is asked about again."
 }

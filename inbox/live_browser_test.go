@@ -26,7 +26,7 @@ func TestLivePage(t *testing.T) {
 	b.answer(first.ID, ana)
 	tab.Wait(`!document.getElementById("row-` + string(first.ID) + `")`)
 	tab.Wait(`document.querySelector("[data-count=all]").textContent === "1"`)
-	tab.Type(`input[name=q]`, "what I type")
+	browser.Eval[any](tab, `void document.querySelector("h1").append(Object.assign(document.createElement("textarea"), {id: "mine", value: "what I type"}))`)
 
 	b.close()
 	tab.Wait(`document.body.classList.contains("stale") && document.getElementById("state").textContent.startsWith("Not connected since ")`)
@@ -35,7 +35,7 @@ func TestLivePage(t *testing.T) {
 	b.open()
 	tab.Wait(`!document.body.classList.contains("stale") && document.getElementById("state").textContent.startsWith("live")`)
 	tab.Wait(`document.getElementById("row-` + string(third.ID) + `") && !document.getElementById("row-` + string(second.ID) + `")`)
-	if typed := browser.Eval[string](tab, `document.querySelector("input[name=q]").value`); typed != "what I type" {
+	if typed := browser.Eval[string](tab, `document.getElementById("mine").value`); typed != "what I type" {
 		t.Errorf("what was typed is %q", typed)
 	}
 

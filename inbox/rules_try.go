@@ -1,7 +1,6 @@
 package inbox
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"net/http"
@@ -111,24 +110,17 @@ func (t *tryView) read(form url.Values, tenant holdshort.TenantID, now time.Time
 
 // argsFault says what is wrong with arguments, and where.
 func argsFault(text string, err error) string {
-	var syntax *json.SyntaxError
-	decoder := json.NewDecoder(strings.NewReader(text))
 	var any json.RawMessage
-	if wrong := decoder.Decode(&any); wrong != nil {
-		if s, ok := wrong.(*json.SyntaxError); ok {
-			syntax = s
-		}
-		if syntax != nil && syntax.Offset > 0 && int(syntax.Offset) <= len(text) {
-			before := []byte(text)[:syntax.Offset]
-			line := bytes.Count(before, []byte("\n")) + 1
-			return "This is no JSON: line " + strconv.Itoa(line) + ", character " + strconv.Itoa(len(before)-bytes.LastIndexByte(before, '\n')-1) + "."
-		}
+	wrong := json.NewDecoder(strings.NewReader(text)).Decode(&any)
+	if wrong == nil { // it is JSON, and means more than one thing
+		return capital(refusalOf(err).Detail) + "."
+	}
+	syntax, ok := wrong.(*json.SyntaxError)
+	if !ok || syntax.Offset < 1 || int(syntax.Offset) > len(text) {
 		return "This is no JSON: it ends too early."
 	}
-	if coded := refusalOf(err); coded.Detail != "" {
-		return capital(coded.Detail) + "."
-	}
-	return "These arguments cannot be read."
+	before := text[:syntax.Offset]
+	return "This is no JSON: line " + strconv.Itoa(strings.Count(before, "\n")+1) + ", character " + strconv.Itoa(len(before)-strings.LastIndexByte(before, '\n')-1) + "."
 }
 
 // moment reads a time as browsers and people write it, in UTC where they do not say.
@@ -164,6 +156,8 @@ func verdictOf(t replay.Verdict) *verdictView {
 	switch {
 	case !t.Call.Known:
 		out.Why = append(out.Why, "No tool of this server is called so, and an unknown tool is denied before any rule is asked. A program that asks over the API may name any: tick the box for that.")
+	case !t.Ruled:
+		out.Why = append(out.Why, "The policy names this “"+t.Rule+"”.")
 	case t.Cause != "":
 		out.Why = append(out.Why, "The condition of “"+t.Matched+"” could not be evaluated.")
 		out.Closed = "A rule that denies then denies, any other asks, and never the user alone nor the clock: nothing runs because a rule is broken."
@@ -174,7 +168,7 @@ func verdictOf(t replay.Verdict) *verdictView {
 	default:
 		out.Why = append(out.Why, "Rule "+strconv.Itoa(t.Number)+", “"+t.Matched+"”, is the first whose condition is true.")
 	}
-	if t.Call.Known && t.Rule != t.Matched {
+	if t.Ruled && t.Call.Known && t.Rule != t.Matched {
 		switch {
 		case t.Call.Changed:
 			out.Why = append(out.Why, "The tool is no longer what somebody agreed to: whatever a rule allows, a person is asked.")

@@ -209,16 +209,20 @@ func (s scene) wishes(c *timeScale, marks []mark, some []bool, least []float64) 
 	}
 	pauses := 0
 	for _, m := range marks {
-		if m.tone == "hold" && m.took() > 0 {
+		if m.pauses() {
 			pauses++
 		}
 	}
 	for _, m := range marks {
-		if m.tone != "hold" || m.took() <= 0 || pauses > 4 {
+		if !m.pauses() || pauses > 4 {
 			continue
 		}
+		end := m.end
+		if len(m.dots) > 0 && m.dots[0].at.After(m.start) && m.dots[0].at.Before(end) { // the words stand before the first decision
+			end = m.dots[0].at
+		}
 		longest := c.at(m.start)
-		for i := longest; i < c.at(m.end); i++ {
+		for i := longest; i < c.at(end); i++ {
 			if c.times[i+1].Sub(c.times[i]) > c.times[longest+1].Sub(c.times[longest]) {
 				longest = i
 			}
@@ -226,6 +230,9 @@ func (s scene) wishes(c *timeScale, marks []mark, some []bool, least []float64) 
 		least[longest] = max(least[longest], wordsWidth(m.text()))
 	}
 }
+
+// pauses reports whether the mark is of a time in which the run stood still for a reason that people ask for.
+func (m mark) pauses() bool { return (m.tone == "hold" || m.tone == "held" || m.tone == "expired") && m.took() > 0 }
 
 func wordsWidth(text string) float64 { return float64(len([]rune(text)))*letterWidth + 14 }
 

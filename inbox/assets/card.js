@@ -4,12 +4,13 @@ import {check, dress, editing, reset} from "./form.js";
 import {cancel, hold, howLong, isWaiting} from "./undo.js";
 import {onKey} from "./keys.js";
 import {serverTime} from "./times.js";
+import "./timeline.js";
 
 const tell = (name, detail) => document.dispatchEvent(new CustomEvent(name, {detail}));
 const articles = id => [...document.querySelectorAll("article.request")].filter(a => !id || a.dataset.id === id);
 const formOf = article => article.querySelector("form.decide");
 const unsent = new Map(); // what could not be delivered, by request
-const quiet = /^(reveal|draw|add:|drop:)/; // these decide nothing
+const quiet = /^(reveal|draw|fields|add:|drop:)/; // these decide nothing
 const doing = {approve: "Approving", edit: "Approving as changed", each: "Deciding", reject: "Rejecting", select: "Sending the choice", answer: "Sending the answer", respond: "Answering for the tool"};
 
 const done = {approve: "approved", edit: "changed and approved", reject: "rejected", select: "chosen", answer: "answered", respond: "answered"};
@@ -89,8 +90,10 @@ async function again(id) {
   asking.set(id, false);
   try {
     const [article] = articles(id);
-    if (!article || formOf(article)?.querySelector("[name=t]")) return;
-    const answer = await ask("/requests/" + encodeURIComponent(id) + "/card", {headers: article.dataset.proof ? {"Holdshort-Revealed": article.dataset.proof} : {}});
+    if (!article) return;
+    const token = formOf(article)?.querySelector("[name=t]")?.value, proof = article.dataset.proof ?? "";
+    const answer = token ? await ask(formOf(article).getAttribute("action"), {method: "POST", body: new URLSearchParams({t: token, action: "look", proof})}) // a token stays out of addresses
+      : await ask("/requests/" + encodeURIComponent(id) + "/card", {headers: proof ? {"Holdshort-Revealed": proof} : {}});
     if (!answer.ok && answer.status !== 404) return;
     const html = await answer.text(), [still] = articles(id);
     if (!still) return;
@@ -285,7 +288,11 @@ document.addEventListener("change", e => {
 document.addEventListener("click", e => {
   const article = e.target.closest?.("article.request");
   if (!article || e.button || e.ctrlKey || e.metaKey || e.shiftKey) return;
-  const link = e.target.closest("a[data-verb]");
+  const link = e.target.closest("a[data-verb], button.edit-link"), fill = e.target.closest("[data-fill]");
+  if (fill) {
+    const answer = article.querySelector("textarea[name=value]");
+    if (answer) { answer.value = fill.dataset.fill; answer.focus(); answer.dispatchEvent(new Event("input", {bubbles: true})); }
+  }
   if (link) { e.preventDefault(); press(article, link.dataset.verb); }
   if (e.target.closest("button.reset")) {
     reset(e.target.closest(".edit"));

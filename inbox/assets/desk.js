@@ -302,7 +302,10 @@ function anchor() {
 function holding(act) {
   const row = anchor(), at = row?.getBoundingClientRect().top;
   act();
-  if (row?.isConnected) scroller().scrollTop += row.getBoundingClientRect().top - at;
+  if (!row?.isConnected) return;
+  const by = row.getBoundingClientRect().top - at, pile = scroller();
+  if (by > 0 && row === hovered) $("rows").style.minBlockSize = pile.clientHeight + pile.scrollTop + by + "px"; // room to scroll, until the pointer is gone
+  pile.scrollTop += by;
 }
 
 // change applies what came from the server. byMe: this page did it.
@@ -389,8 +392,23 @@ function above(fresh) {
 }
 list.addEventListener("click", e => { if (e.target.id === "above") scroller().scrollTo({top: 0, behavior: still.matches ? "auto" : "smooth"}); });
 list.addEventListener("scroll", e => { const b = $("above"); if (e.target === scroller() && e.target.scrollTop < 8 && b) { b.hidden = true; b.dataset.n = 0; } }, true);
-list.addEventListener("pointerover", e => { if (e.pointerType === "mouse") hovered = e.target.closest("#rows li.row"); });
-list.addEventListener("pointerleave", () => { hovered = null; for (const row of list.querySelectorAll("li.later")) { row.classList.remove("later"); slideOut(row); } });
+
+// What is pointed at stays where it is, as long as the pointer is used: a mouse that only lies there holds nothing.
+let resting = 0;
+list.addEventListener("pointermove", e => {
+  if (e.pointerType !== "mouse") return;
+  hovered = e.target.closest("#rows li.row");
+  clearTimeout(resting);
+  resting = setTimeout(release, 3000);
+}, {passive: true});
+list.addEventListener("pointerleave", release);
+function release() {
+  clearTimeout(resting);
+  hovered = null;
+  $("rows").style.minBlockSize = "";
+  for (const row of list.querySelectorAll("li.later")) { row.classList.remove("later"); slideOut(row); }
+  if (scroller().scrollTop < 8) { $("above").hidden = true; $("above").dataset.n = 0; }
+}
 
 document.addEventListener("hs:rows", async e => {
   const {upsert = [], gone = []} = e.detail;

@@ -20,6 +20,7 @@ type Verdict struct {
 	policy.Verdict
 	Call    policy.Call // as the rules saw it
 	Known   bool        // the tool is one of this node's
+	Ruled   bool        // the policy is made of rules
 	Matched string      // the rule that the call ended at, also where the tool's owner or the kernel has the last word
 	Number  int         // of that rule, from 1; 0: no rule matched
 	Cause   string      // why a condition could not be evaluated; it may quote arguments
@@ -28,7 +29,7 @@ type Verdict struct {
 // Try judges a call exactly as the kernel would, and makes it not.
 func (r *Rules) Try(ctx context.Context, t Trial) Verdict {
 	call, cost := t.Call, t.Call.Cost
-	out := Verdict{}
+	out := Verdict{Ruled: r.Book != nil}
 	if calls := Registered(r.Tools).Declared(call); len(calls) > 0 {
 		call, out.Known = calls[0], true
 		i := slices.IndexFunc(r.Tools, func(one tool.Tool) bool { return one.Name == call.Tool })

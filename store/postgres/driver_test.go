@@ -28,6 +28,11 @@ func TestCrashConformance(t *testing.T) {
 	storetest.Crashes(t, databases{})
 }
 
+func TestSearchCrashes(t *testing.T) {
+	t.Parallel()
+	storetest.SearchCrashes(t, databases{})
+}
+
 // databases gives the suite PostgreSQL databases.
 type databases struct{}
 

@@ -27,6 +27,11 @@ func TestCrashConformance(t *testing.T) {
 	storetest.Crashes(t, files{})
 }
 
+func TestSearchCrashes(t *testing.T) {
+	t.Parallel()
+	storetest.SearchCrashes(t, files{})
+}
+
 // files gives the suite SQLite files.
 type files struct{}
 

@@ -88,6 +88,7 @@ func newLife() *life {
 		}},
 		{"raise", l.update(l.raise), map[string]func(store.ReadTx) (bool, error){
 			"request":  found(func(tx store.ReadTx) error { _, err := tx.Request(l.request.ID); return err }),
+			"seats":    l.seated,
 			"prompt":   found(func(tx store.ReadTx) error { _, err := tx.Delivery(l.prompt.ID); return err }),
 			"event":    l.event("hitl.interrupt.paused"),
 			"revision": l.revision(3),
@@ -293,6 +294,16 @@ func (l *life) journaled(key string) func(store.ReadTx) (bool, error) {
 		}
 		return false, err
 	}
+}
+
+// seated: the request is there, and on a desk exactly while it is open.
+func (l *life) seated(tx store.ReadTx) (bool, error) {
+	r, err := tx.Request(l.request.ID)
+	if err != nil {
+		return false, ignoreMissing(err)
+	}
+	tally, err := tx.DeskTally(people["all"], "", time.Time{})
+	return tally.All.Count == map[bool]int64{true: 1}[r.Status == holdshort.RequestOpen], err
 }
 
 func (l *life) revision(atLeast int64) func(store.ReadTx) (bool, error) {

@@ -146,6 +146,24 @@ func (w *twins) reads() map[string]func(store.ReadTx) (any, error) {
 			s, err := tx.Sealing()
 			return map[int64]string{3: "of " + string(tx.Tenant()), 6: "of acme and of rival"}[s.Unsealed.Count], err
 		},
+		"Seated": func(tx store.ReadTx) (any, error) { // of the whole store
+			ok, err := tx.Seated()
+			return fmt.Sprint(ok, " of ", tx.Tenant()), err
+		},
+		"Desk": func(tx store.ReadTx) (any, error) { return tx.Desk(store.DeskQuery{Seats: people["all"]}) },
+		"DeskTally": func(tx store.ReadTx) (any, error) {
+			s, err := tx.DeskTally(people["all"], "", time.Time{})
+			return map[int64]string{1: "one of " + string(tx.Tenant()), 2: "of acme and of rival"}[s.All.Count], err
+		},
+		"Decided": func(tx store.ReadTx) (any, error) {
+			page, err := tx.Decided(store.DecidedQuery{})
+			return fmt.Sprint("of ", tx.Tenant(), page.Items), err
+		},
+		"Search": func(tx store.ReadTx) (any, error) { return tx.Search(store.SearchQuery{Words: "of"}) },
+		"Alike": func(tx store.ReadTx) (any, error) {
+			alike, err := tx.Alike(w.request, time.Time{})
+			return fmt.Sprint("of ", tx.Tenant(), alike.Decided), err
+		},
 		"Comments": func(tx store.ReadTx) (any, error) {
 			list, err := tx.Comments(w.request.ID)
 			return list, err

@@ -53,6 +53,17 @@ func (w *twins) systems() map[string]func(*bed) {
 				noError(b, err)
 			})
 		},
+		"Index": func(b *bed) {
+			b.index()
+			for _, tenant := range both {
+				page := loadOf(b, tenant, func(tx store.ReadTx) (store.Page[holdshort.Request], error) {
+					return tx.Search(store.SearchQuery{Words: "of"})
+				})
+				if len(page.Items) != 1 || page.Items[0].Question != "of "+string(tenant) {
+					b.Errorf("%s finds %+v", tenant, page.Items)
+				}
+			}
+		},
 		"Release": func(b *bed) {
 			untouched(b, both, func() {
 				noError(b, b.system().Release(ctx, string(w.run.ID), holdshort.Lease{Owner: "node", Epoch: 1}))

@@ -109,6 +109,8 @@ func Run(t *testing.T, d Driver) {
 		{"what stands", testStanding},
 		{"what was closed", testClosed},
 		{"the tail of the log", testTail},
+		{"desks", testDesk},
+		{"search", testSearch},
 		{"closing", testClose},
 		{"hints", testWake},
 		{"health", testHealth},

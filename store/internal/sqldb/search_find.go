@@ -192,6 +192,10 @@ func (s *search) suits(urgency int64, status, kind, session, run, assignee strin
 		(q.Run == "" || run == string(q.Run)) && (q.Assignee == "" || assignee == q.Assignee)
 }
 
+func (s *search) sees(r *holdshort.Request) bool {
+	return len(s.q.Sights) == 0 || slices.ContainsFunc(store.Sights(r), func(sight string) bool { return slices.Contains(s.q.Sights, sight) })
+}
+
 // tail looks through what was committed and is not indexed yet.
 func (s *search) tail() (out []hit, err error) {
 	mark, err := readMeta(queries{s.tx}, searchRows)
@@ -207,7 +211,7 @@ func (s *search) tail() (out []hit, err error) {
 			return err
 		}
 		urgency := urgencyOf(&e.Request)
-		if s.suits(urgency, string(e.Status), string(e.Kind), string(e.SessionID), string(e.RunID), e.Assignee) && s.words.In(e.document()) {
+		if s.suits(urgency, string(e.Status), string(e.Kind), string(e.SessionID), string(e.RunID), e.Assignee) && s.sees(&e.Request) && s.words.In(e.document()) {
 			out = append(out, hit{place{string(e.ID), urgency, dueOf(&e.Request)}, e.number, true})
 		}
 		return nil

@@ -52,6 +52,9 @@ var kindNumber = func() string {
 
 // each is the parameter of {each}.
 func each[T ~string](values []T) string {
+	if len(values) == 0 {
+		return "[]"
+	}
 	raw, _ := json.Marshal(values)
 	return string(raw)
 }
