@@ -146,9 +146,9 @@ type ChainCheck struct {
 	Faults   []store.Fault
 }
 
-// VerifyChain checks the last events of the log: their chains, and the seals that lie wholly within them. What came before them it does not
-// look at: Verify does. Whoever calls it has asked whether the reader may see the audit; what is wrong with other tenants' events it does
-// not tell.
+// VerifyChain checks the last events of the log, store.MostTail at most: their chains, and the seals that lie wholly within them. What came
+// before them it does not look at: holdshort audit verify does. Whoever calls it has asked whether the reader may see the audit; what is
+// wrong with other tenants' events it does not tell.
 func (e *Engine) VerifyChain(ctx context.Context, tenant holdshort.TenantID, events int) (ChainCheck, error) {
 	v, err := e.store.System().VerifyTail(ctx, events)
 	if err != nil {

@@ -146,6 +146,22 @@ func TestSealStatus(t *testing.T) {
 	}
 }
 
+// TestVerifyChainSees: an event that somebody changed is named.
+func TestVerifyChainSees(t *testing.T) {
+	b, _, _ := logged(t)
+	if c, err := b.VerifyChain(t.Context(), tenant, 1000); err != nil || len(c.Faults) > 0 {
+		t.Fatalf("before: %+v %v", c, err)
+	}
+	b.forge(`UPDATE events SET actor = 'eve' WHERE pos = ?`, 3)
+	c, err := b.VerifyChain(t.Context(), tenant, 1000)
+	if err != nil || len(c.Faults) == 0 || !c.All {
+		t.Errorf("%+v %v", c, err)
+	}
+	if c, err := b.VerifyChain(t.Context(), tenant, 4); err != nil || len(c.Faults) > 0 || c.From < 4 || c.All {
+		t.Errorf("the last four: %+v %v", c, err)
+	}
+}
+
 // faulty is a store in whose tail something is wrong.
 type faulty struct{ store.Store }
 

@@ -18,7 +18,7 @@ const (
 )
 
 // Overview counts and measures from bounded samples, for those who look after requests: at most MostClosed requests that were closed within
-// the time since then. It may be some seconds old.
+// the time since then. It may be some seconds old, and others have the same one: nobody changes it.
 func (e *Engine) Overview(ctx context.Context, tenant holdshort.TenantID, since time.Duration, actor holdshort.Actor) (Overview, error) {
 	if !mayOversee(actor) {
 		return Overview{}, &holdshort.Error{Code: holdshort.Forbidden, Op: "look at the overview", Message: clip(actor.ID) + " may not do that",

@@ -23,6 +23,7 @@ type Timeline struct {
 	Events     []holdshort.Event        // oldest first, the newest 2,000 at most
 	Earlier    bool                     // there are requests or events before those
 	Children   []holdshort.Run          // that it started in its session and that may be seen, oldest first
+	Unreadable bool                     // something of it cannot be read: what is here is not all
 	Usage      Usage
 }
 
@@ -47,7 +48,7 @@ func (e *Engine) Timeline(ctx context.Context, tenant holdshort.TenantID, id hol
 		}
 		t.Run = run
 		entries, err := tx.Journal(id)
-		if err != nil {
+		if t.Unreadable = holdshort.CodeOf(err) == holdshort.Corrupt; err != nil && !t.Unreadable {
 			return t, err
 		}
 		t.Usage = usageOf(entries)
@@ -95,7 +96,7 @@ func (e *Engine) timelineRequests(tx store.ReadTx, t *Timeline, actor holdshort.
 	if err != nil {
 		return err
 	}
-	t.Earlier = t.Earlier || page.Next != ""
+	t.Earlier, t.Unreadable = t.Earlier || page.Next != "", t.Unreadable || len(page.Corrupt) > 0
 	for _, req := range slices.Backward(page.Items) {
 		if !e.Visible(actor, &req, &t.Run) {
 			t.Hidden++

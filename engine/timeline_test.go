@@ -144,3 +144,13 @@ func TestTimelineRights(t *testing.T) {
 		t.Errorf("another tenant's: %v", err)
 	}
 }
+
+// TestTimelineUnreadable: a row that nobody can read does not hide the rest.
+func TestTimelineUnreadable(t *testing.T) {
+	b, run, _ := timelined(t)
+	b.forge(`UPDATE journal SET body = CAST('{' AS BLOB) WHERE run_id = ? AND key = 'second'`, string(run.ID))
+	tl, err := b.Timeline(t.Context(), tenant, run.ID, admin)
+	if err != nil || !tl.Unreadable || len(tl.Requests) != 1 || len(tl.Events) == 0 || tl.Usage.Answers != 1 {
+		t.Errorf("%v, unreadable %v, %d requests, %d events, used %+v", err, tl.Unreadable, len(tl.Requests), len(tl.Events), tl.Usage)
+	}
+}

@@ -174,6 +174,11 @@ func indexOf(calls []callView) (out []jump) {
 	return out
 }
 
+// hides reports whether something of it is withheld.
+func (n argNode) hides() bool {
+	return n.Kind == "withheld" || slices.ContainsFunc(n.Items, argNode.hides)
+}
+
 func (n argNode) long() bool {
 	return len(n.Lines) > 0 || len(n.Text) > longText || len(n.Items) > longLines || slices.ContainsFunc(n.Items, argNode.long)
 }

@@ -149,6 +149,7 @@ func (v *visit) serveAudit() error {
 	q, err := s.query(v.now)
 	if err != nil {
 		why := refusalOf(err)
+		why.Detail, why.Hint = capitalized(why.Detail), capitalized(why.Hint)
 		p.Refused, p.Search.Wrong, status = &why, fieldOf(err), why.Status
 	} else if err := v.findEvents(&p, q, address); err != nil {
 		return err

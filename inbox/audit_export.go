@@ -58,7 +58,9 @@ func (v *visit) exportAudit() error {
 	if err != nil {
 		return err
 	}
-	v.beginExport(format)
+	if v.beginExport(format); v.r.Method == http.MethodHead {
+		return nil
+	}
 	return v.stream(ctx, q, first, out, write, flush)
 }
 

@@ -36,8 +36,8 @@ func TestAuditSearch(t *testing.T) {
 		"?actor=nobody":                       {[]string{"Nothing is found"}, []string{"approved the request"}},
 		"?since=2020-01-01T00:00&until=2020-01-02": {[]string{"Nothing is found"}, []string{"approved the request"}},
 		"?last=1h":       {[]string{"approved the request"}, nil},
-		"?since=garbage": {[]string{"that is no time"}, []string{"approved the request"}},
-		"?type=%3Cb%3E":  {[]string{"not the name of an event"}, []string{"<b>"}},
+		"?since=garbage": {[]string{"That is no time"}, []string{"approved the request"}},
+		"?type=%3Cb%3E":  {[]string{"That is not the name of an event"}, []string{"<b>"}},
 		"?before=zzz":    {[]string{"approved the request"}, nil},
 	} {
 		a := d.page(t, ida, "/audit"+query, nil)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/engine"
 )
 
 // auditRow is one event: a line in plain words, and all that is known of it behind it.
@@ -64,6 +65,9 @@ var auditDid = map[string]string{
 var decidedAs = map[string]string{"approve": "approved the request", "reject": "rejected the request", "edit": "changed and approved the request", "answer": "answered the request", "select": "chose",
 	"respond": "answered in place of the tool", "cancel": "canceled the request"}
 
+// toWebhook is what a delivery is that goes to a program, not to a person.
+var toWebhook = map[string]string{"response:prepared": "queued a delivery to a webhook", "response:sent": "delivered to a webhook", "response:failed": "could not deliver to a webhook"}
+
 // loggedIn is what a login that was made is.
 var loggedIn = map[string]string{"link": "got a login link", "session": "logged in"}
 
@@ -86,6 +90,9 @@ func auditRowOf(e holdshort.Event, tenant holdshort.TenantID) auditRow {
 		if row.Tone = "yes"; e.Code == string(holdshort.Reject) {
 			row.Tone = "no"
 		}
+	}
+	if done, known := toWebhook[e.Type]; known && e.Channel == engine.WebhookChannel {
+		row.Did = done
 	}
 	if done, known := loggedIn[e.Code]; known && e.Type == "login.created" {
 		row.Did, row.Code = done, ""

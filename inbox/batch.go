@@ -37,6 +37,11 @@ type batchView struct {
 // Approving and the words of the buttons.
 func (b batchView) Approving() bool { return b.Verb == holdshort.Approve }
 
+// Runs reports whether calls are decided, not only questions.
+func (b batchView) Runs() bool {
+	return slices.ContainsFunc(b.Groups, func(g batchGroup) bool { return g.Tool != "" })
+}
+
 // batchGroup is what runs with one tool.
 type batchGroup struct {
 	Tool    string // "" where nothing runs: questions to which the answer is yes

@@ -58,6 +58,9 @@ var cardFlows = []flow.Flow{
 		})
 		return "done", err
 	}),
+	flow.New("hurry", 1, func(c *flow.Context, in json.RawMessage) (string, error) {
+		return flow.Ask(c, "q", flow.Question{Text: "Quick?", To: holdshort.Audience{Roles: []string{"finance"}}, Expires: 300 * time.Millisecond})
+	}),
 	flow.New("ask", 1, func(c *flow.Context, kind string) (json.RawMessage, error) {
 		q := flow.Question{Text: "Which of them?", To: holdshort.Audience{Roles: []string{"finance"}}, Expires: time.Hour}
 		marshal := func(v any, err error) (json.RawMessage, error) {
@@ -123,7 +126,9 @@ func newCardBed(t *testing.T) *cardBed {
 	b := &cardBed{t: t, keys: map[string]string{}}
 	log := slog.New(slog.DiscardHandler)
 	tools := []tool.Tool{
-		{Name: "orders.look", Effect: tool.Read, Call: func(context.Context, tool.Call) (tool.Result, error) { return tool.Result{Value: json.RawMessage(`"seen"`)}, nil }},
+		{Name: "orders.look", Effect: tool.Read, Call: func(context.Context, tool.Call) (tool.Result, error) {
+			return tool.Result{Value: json.RawMessage(`"seen"`)}, nil
+		}},
 		{Name: "orders.refund", Reversible: tool.External, Schema: json.RawMessage(`{"type":"object","required":["order","amount"],"properties":{"order":{"type":"string"},"amount":{"type":"number","minimum":1},"iban":{"type":"string"},"note":{"type":"string"},"deep":{"type":"object"},"currency":{"type":"string"}}}`),
 			Call: func(_ context.Context, c tool.Call) (tool.Result, error) {
 				b.paid.Add(1)
@@ -133,7 +138,7 @@ func newCardBed(t *testing.T) *cardBed {
 			b.sent.Add(1)
 			return tool.Result{Value: json.RawMessage(`"sent"`)}, nil
 		}},
-		{Name: "orders.lose", Reversible: tool.Yes, Call: func(context.Context, tool.Call) (tool.Result, error) {
+		{Name: "orders.lose", Reversible: tool.Yes, Timeout: 50 * time.Millisecond, Call: func(context.Context, tool.Call) (tool.Result, error) {
 			return tool.Result{}, errors.New("the line went dead")
 		}},
 	}
@@ -281,7 +286,7 @@ func (a cardAnswer) has(t *testing.T, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
 		if !strings.Contains(a.body, text) {
-			t.Errorf("%d, it does not say %q:\n%s", a.status, text, a.body)
+			t.Errorf("%d, it does not say %q: %.300s", a.status, text, a.body)
 		}
 	}
 }
@@ -289,8 +294,8 @@ func (a cardAnswer) has(t *testing.T, texts ...string) {
 func (a cardAnswer) lacks(t *testing.T, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
-		if strings.Contains(a.body, text) {
-			t.Errorf("%d, it says %q:\n%s", a.status, text, a.body)
+		if i := strings.Index(a.body, text); i >= 0 {
+			t.Errorf("%d, it says %q: …%s", a.status, text, a.body[max(0, i-150):min(len(a.body), i+150)])
 		}
 	}
 }

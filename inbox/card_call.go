@@ -93,6 +93,8 @@ func badgesOf(a holdshort.Action, calls int) (out []badge) {
 		add("can be undone", "")
 	case a.Reversible == "external":
 		add("undone by others only", "hold")
+	case a.Effect == "" && a.Reversible == "":
+		add("not known whether it can be undone", "hold")
 	}
 	switch {
 	case a.Refused:
@@ -140,7 +142,9 @@ func (v *visit) editable(c *callView, a holdshort.Action, s sight, d draft) {
 	c.Editable = strings.Join(names, ", ")
 }
 
-func argField(call int, name string) string { return "a." + strconv.Itoa(call) + "." + escaped(name) }
+func argField(call int, name string) string {
+	return "a." + strconv.Itoa(call) + "." + escapedName(name)
+}
 
 func hasMember(object json.RawMessage, name string) bool {
 	return slices.Contains(membersOf(object), name)

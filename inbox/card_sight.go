@@ -38,7 +38,9 @@ func (v *visit) sightOf(seen engine.RequestView, d draft) sight {
 	if s.audience && v.proven(req.ID, d.proof) {
 		s.revealed, s.proof = true, d.proof
 	}
-	s.hides = !s.revealed && slices.ContainsFunc(req.Actions, func(a holdshort.Action) bool { return len(a.Redacted) > 0 })
+	s.hides = slices.ContainsFunc(req.Actions, func(a holdshort.Action) bool {
+		return slices.ContainsFunc(nodesOf(a.Args, s.withheld(a), ""), argNode.hides)
+	})
 	return s
 }
 

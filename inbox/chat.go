@@ -72,7 +72,7 @@ func (v *visit) openChat() error {
 		return err
 	}
 	if text := strings.TrimSpace(form.Get("text")); text != "" {
-		if err := v.receive(s, form.Get("id"), text, ""); err != nil {
+		if err := v.receive(s, form.Get("message"), text, ""); err != nil {
 			return err
 		}
 	}
@@ -132,7 +132,7 @@ func (v *visit) say() error {
 	if text == "" {
 		return &holdshort.Error{Code: holdshort.Invalid, Field: "text", Message: "there is nothing to send", Hint: "write something first"}
 	}
-	if err := v.receive(s.Session, form.Get("id"), text, form.Get("reply_to")); err != nil {
+	if err := v.receive(s.Session, form.Get("message"), text, form.Get("reply_to")); err != nil {
 		return err
 	}
 	if !v.partial() {

@@ -2,6 +2,7 @@ package inbox
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"strings"
 	"time"
@@ -166,5 +167,11 @@ func bubbleOf(m holdshort.Message, user string) bubble {
 		}
 	}
 	b.Text = strings.Join(text, "\n")
+	var decided struct {
+		Action holdshort.Verb `json:"action"`
+	}
+	if m.Type == holdshort.TypeDecision && json.Unmarshal([]byte(b.Text), &decided) == nil && decided.Action != "" {
+		b.Text = deedOf(decided.Action) // it is kept for programs
+	}
 	return b
 }

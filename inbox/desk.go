@@ -46,9 +46,13 @@ func (v *visit) desk(w view) (d deskView, err error) {
 	if counts, err := v.engine.DeskCounts(v.ctx, v.tenant(), v.actor()); err == nil { // a list without numbers is still a list
 		d.Counts = &counts
 	}
-	d.Chips = chipsOf(w, d.Counts)
-	d.List, err = v.list(w)
-	return d, err
+	if d.List, err = v.list(w); err != nil {
+		return d, err
+	}
+	if w.Name == "inbox" || !d.List.Empty() || w.filtered() { // of nothing there is nothing to narrow
+		d.Chips = chipsOf(w, d.Counts)
+	}
+	return d, nil
 }
 
 // serveDesk shows a list: as a page, or as the part of it that a script asks for.

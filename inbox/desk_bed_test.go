@@ -37,7 +37,6 @@ type deskBed struct {
 	engine *engine.Engine
 	http   *httptest.Server
 	raiser holdshort.Actor
-	ahead  time.Duration // of the clock
 }
 
 func newDeskBed(t *testing.T) *deskBed {
@@ -71,6 +70,9 @@ func newDeskBed(t *testing.T) *deskBed {
 	}
 	people, err := identity.New(b.engine, identity.Config{Logger: log, Hook: func(r *http.Request) (identity.Who, bool, error) {
 		name := r.Header.Get("X-Test-Who")
+		if c, err := r.Cookie("test_who"); err == nil {
+			name = c.Value
+		}
 		if _, known := deskPeople[name]; !known {
 			return identity.Who{}, false, nil
 		}
@@ -79,11 +81,18 @@ func newDeskBed(t *testing.T) *deskBed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := New(b.engine, people, Options{Logger: log, Rate: -1})
+	in, err := New(b.engine, people, Options{Logger: log, Rate: -1, Undo: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.http = httptest.NewServer(in)
+	b.http = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if name, ok := strings.CutPrefix(r.URL.Path, "/as/"); ok { // a browser comes in
+			http.SetCookie(w, &http.Cookie{Name: "test_who", Value: name, Path: "/", HttpOnly: true})
+			http.Redirect(w, r, "/", http.StatusSeeOther)
+			return
+		}
+		in.ServeHTTP(w, r)
+	}))
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- b.engine.Run(ctx) }()
@@ -224,4 +233,10 @@ func idsOf(reqs ...holdshort.Request) string {
 		ids = append(ids, string(r.ID))
 	}
 	return fmt.Sprint(ids)
+}
+
+// urgent raises something critical.
+func (b *deskBed) urgent(question string) holdshort.Request {
+	b.t.Helper()
+	return b.asks(engine.AskInput{Question: question, Priority: holdshort.PriorityCritical, ExpiresIn: time.Hour, Audience: holdshort.Audience{Roles: []string{policy.Reviewer}}})
 }

@@ -2,7 +2,6 @@ package inbox
 
 import (
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/holdshort/holdshort"
@@ -134,6 +133,4 @@ func (d deskView) Oldest() bool {
 func (d deskView) OldestAge() string { return span(d.Counts.At.Sub(d.Counts.Oldest)) }
 
 // Savable reports whether the view is one that somebody could want to keep under a name.
-func (d deskView) Savable() bool {
-	return d.View.filtered() || d.View.Sort != "" || slices.Contains([]string{"mine", "decided"}, d.View.Name)
-}
+func (d deskView) Savable() bool { return d.View.filtered() || d.View.Sort != "" }

@@ -14,6 +14,7 @@ type field struct {
 	Name, Label, Help string
 	Input             string // text, long, number, select, date, time, email, url, json, object, list or choice
 	Value             string
+	Original          string // what stood there before anybody typed
 	Choices           []choice
 	Required          bool
 	Nullable          bool
@@ -70,6 +71,7 @@ func (f *field) simple(s shape, value json.RawMessage, form url.Values) {
 	if value != nil {
 		f.Value = f.textOf(value)
 	}
+	f.Original = f.Value
 	if form != nil {
 		f.Value = unix(form.Get(f.Name))
 	}
@@ -119,7 +121,7 @@ func (f *field) members(s shape, root, value json.RawMessage, form url.Values, d
 		}
 	}
 	for _, name := range properties.names() {
-		f.Fields = append(f.Fields, fieldFor(properties.of(name, nil), root, object[name], form, f.Name+"."+escaped(name), name, slices.Contains(required, name), depth+1))
+		f.Fields = append(f.Fields, fieldFor(properties.of(name, nil), root, object[name], form, f.Name+"."+escapedName(name), name, slices.Contains(required, name), depth+1))
 	}
 }
 
@@ -190,13 +192,16 @@ func (f *field) alternatives(s shape, root, value json.RawMessage, form url.Valu
 	}
 }
 
+// Typed reports whether something else stands there than at first.
+func (f field) Typed() bool { return f.Value != f.Original }
+
 // mark says at a field what is wrong with it.
 func (f *field) mark(wrong string, refused *refused) {
 	if wrong == "" || refused == nil {
 		return
 	}
 	if wrong == f.Name || wrong == placeOf(f.Name) {
-		f.Wrong = refused.Detail
+		f.Wrong = strings.TrimPrefix(refused.Detail, "it does not fit the schema: "+placeOf(f.Name)+": ")
 	}
 	for i := range f.Fields {
 		f.Fields[i].mark(wrong, refused)
@@ -223,7 +228,7 @@ func placeOf(name string) string {
 		if out != "" {
 			out += "."
 		}
-		out += unescaped(p)
+		out += unescapedName(p)
 	}
 	return out
 }
@@ -234,8 +239,8 @@ var (
 	unescapes = strings.NewReplacer("~3", "@", "~2", "#", "~1", ".", "~0", "~")
 )
 
-func escaped(name string) string   { return escapes.Replace(name) }
-func unescaped(name string) string { return unescapes.Replace(name) }
+func escapedName(name string) string   { return escapes.Replace(name) }
+func unescapedName(name string) string { return unescapes.Replace(name) }
 
 // isTime reports whether a text is a moment that an input for moments can show without losing anything of it.
 func isTime(text string) bool {

@@ -108,22 +108,17 @@ func (f field) readObject() (json.RawMessage, error) {
 	for name, raw := range f.extra {
 		out[name] = raw
 	}
-	touched := f.Required || f.was != nil
-	var first error
-	for _, inner := range f.Fields {
-		raw, err := inner.read()
-		if err != nil && first == nil {
-			first = err
-		}
-		if raw != nil {
-			out[unescaped(inner.Number())], touched = raw, true
-		}
-	}
-	if !touched && !f.typed() {
+	if !f.Required && f.was == nil && !f.typed() {
 		return nil, nil
 	}
-	if first != nil {
-		return nil, first
+	for _, inner := range f.Fields {
+		raw, err := inner.read()
+		if err != nil {
+			return nil, err
+		}
+		if raw != nil {
+			out[unescapedName(inner.Number())] = raw
+		}
 	}
 	return json.Marshal(out)
 }

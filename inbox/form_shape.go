@@ -120,6 +120,8 @@ func (s shape) input(value json.RawMessage, depth int) string {
 
 func (s shape) textInput(text string) string {
 	switch {
+	case strings.ContainsFunc(text, odd): // in a box nobody sees it, unless it is spelled out
+		return "json"
 	case strings.ContainsAny(text, "\n\r\t") || s.MaxLength > 200 || len(text) > 120 || s.Format == "textarea":
 		return "long"
 	case s.Format == "date" && (text == "" || len(text) == len("2006-01-02")):

@@ -299,14 +299,17 @@ func (r *room) glimpses(ctx context.Context, batch []holdshort.Event) ([]*glimps
 		}
 		s := of[e.Request]
 		if s == nil {
-			s = &glimpse{id: e.Request}
+			s = &glimpse{id: e.Request, since: e.At}
 			of[e.Request] = s
 			order = append(order, s)
 		}
 		s.position = e.Position
 		s.fresh = s.fresh || e.Type == "hitl.interrupt.paused"
-		if e.Type == "hitl.request.decided" {
+		switch e.Type {
+		case "hitl.request.decided":
 			s.by = e.Actor
+		case "hitl.request.assigned":
+			s.assigned = true
 		}
 	}
 	for _, s := range order {

@@ -40,11 +40,7 @@ func (p *watcher) want(now time.Time) {
 
 // count takes a request into the counts, and reports whether they are to be read.
 func (p *watcher) count(s *glimpse, now time.Time, again time.Duration) bool {
-	before, after := openAt(s.before, now), openAt(s.now, now)
-	if s.before == nil && !s.fresh && !after { // it may have been open, or not
-		before = true
-	}
-	if !before && !after {
+	if !waits(s.counted) && !waits(s.now) {
 		return false
 	}
 	p.changed = true
@@ -68,12 +64,9 @@ func (p *watcher) apply(s *glimpse, now time.Time) {
 		p.doubt = p.doubt || s.position > p.since
 		return
 	}
-	if s.before == nil && !s.fresh {
-		p.doubt = true
-		return
-	}
+	p.doubt = p.doubt || !s.sure
 	add := func(req *holdshort.Request, by int) {
-		if !openAt(req, now) {
+		if !waits(req) {
 			return
 		}
 		c := p.counts
@@ -93,7 +86,7 @@ func (p *watcher) apply(s *glimpse, now time.Time) {
 			c.Oldest = req.CreatedAt
 		}
 	}
-	add(s.before, -1)
+	add(s.counted, -1)
 	add(s.now, 1)
 	p.say()
 }
@@ -145,14 +138,20 @@ func countsText(c engine.Counts) []byte {
 	return raw
 }
 
-// say has the pages told, if there is something new to tell.
+// say has the pages told. What exactly is put into words when one asks: much may happen before that.
 func (p *watcher) say() {
-	if text := countsText(*p.counts); string(text) != string(p.text) {
-		p.text = text
-		for l := range p.lines {
-			l.countsChanged()
-		}
+	p.text = nil
+	for l := range p.lines {
+		l.countsChanged()
 	}
+}
+
+// words are the counts as pages are told, nil as long as they were never read.
+func (p *watcher) words() []byte {
+	if p.text == nil && p.counts != nil {
+		p.text = countsText(*p.counts)
+	}
+	return p.text
 }
 
 // keepCounts reads the counts of whoever is due, one after the other: a thousand pages that open at once do not ask the store at once.

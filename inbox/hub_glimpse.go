@@ -17,8 +17,12 @@ type glimpse struct {
 	position int64
 	fresh    bool               // it was asked just now: nobody has it in a list yet
 	by       string             // who decided it
+	assigned bool               // it was given to somebody, or to nobody
 	now      *holdshort.Request // as far as lists and rights need it; nil: it is no more
 	before   *holdshort.Request // as it was when it was last seen; nil: that is forgotten
+	counted  *holdshort.Request // as it was counted until now, as far as can be told; nil: it was not
+	sure     bool               // so it was, and not only as far as can be told
+	since    time.Time          // of the first event of it
 	rights   *holdshort.Request // the same as if it were open: by it is decided who may be told; nil: nobody
 	row      []byte             // {"id":…,"html":…}
 }
@@ -30,7 +34,7 @@ func (r *room) read(ctx context.Context, s *glimpse) error {
 	s.before = r.memory.get(s.id)
 	req, err := r.hub.in.engine.RequestByID(ctx, r.tenant, s.id)
 	if holdshort.CodeOf(err) == holdshort.NotFound {
-		s.rights = asOpen(s.before)
+		s.rights, s.counted, s.sure = asOpen(s.before), s.before, true
 		return errNoRequest
 	}
 	if err != nil {
@@ -41,8 +45,28 @@ func (r *room) read(ctx context.Context, s *glimpse) error {
 	}
 	s.now = slim(req)
 	s.rights = asOpen(s.now)
+	s.guess()
 	r.memory.put(s.now)
 	return nil
+}
+
+// guess finds out what a request was counted as before. What was closed by these events was open before them; what is open still was open then,
+// and nothing but its assignee can have changed.
+func (s *glimpse) guess() {
+	s.counted, s.sure = s.before, true
+	if s.before != nil || s.fresh {
+		return
+	}
+	switch {
+	case s.now.Status == holdshort.RequestOpen:
+		was := *s.now
+		if s.assigned {
+			was.Assignee, s.sure = "", false
+		}
+		s.counted = &was
+	case s.now.ClosedAt.After(s.now.CreatedAt) && !s.since.After(s.now.ClosedAt): // not one that a rule decided as it was asked
+		s.counted = s.rights
+	}
 }
 
 func drawRow(l *looks, req holdshort.Request) ([]byte, error) {
@@ -113,7 +137,5 @@ func asOpen(req *holdshort.Request) *holdshort.Request {
 	return &open
 }
 
-// openAt reports whether a request waits for somebody. nil does not.
-func openAt(req *holdshort.Request, now time.Time) bool {
-	return req != nil && req.StatusAt(now) == holdshort.RequestOpen
-}
+// waits reports whether a request counts as one that waits for somebody. nil does not.
+func waits(req *holdshort.Request) bool { return req != nil && req.Status == holdshort.RequestOpen }

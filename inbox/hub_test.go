@@ -78,8 +78,9 @@ func TestLiveRestart(t *testing.T) {
 	page.row(left.ID)
 	card := b.ask("it is looked at", roles(policy.Reviewer))
 	page.row(card.ID)
-	b.close()
+	b.in.Close()
 	last := page.ended()
+	b.close()
 	if last.name != "bye" || last.id == "" {
 		t.Fatalf("the last is %+v", last)
 	}

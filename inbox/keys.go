@@ -100,7 +100,7 @@ func (v *visit) drawKeys(status int, p keysPage, scopes []string) error {
 }
 
 func keyRowOf(k holdshort.Key, now time.Time) keyRow {
-	row := keyRow{ID: string(k.ID), Name: k.Name, Prefix: k.Prefix, For: k.User, Roles: k.Roles, Scopes: k.Scopes, By: k.CreatedBy, Created: k.CreatedAt, Used: k.LastUsedAt, Expires: k.ExpiresAt}
+	row := keyRow{ID: string(k.ID), Name: k.Name, Prefix: k.Prefix, For: k.User, Roles: k.Roles, Scopes: k.Scopes, By: makerWords(k.CreatedBy), Created: k.CreatedAt, Used: k.LastUsedAt, Expires: k.ExpiresAt}
 	switch {
 	case !k.RevokedAt.IsZero():
 		row.State, row.Ended = "revoked", k.RevokedAt
@@ -110,6 +110,14 @@ func keyRowOf(k holdshort.Key, now time.Time) keyRow {
 		row.Soon = !k.ExpiresAt.IsZero() && k.ExpiresAt.Before(now.Add(7*24*time.Hour))
 	}
 	return row
+}
+
+// makerWords is what people call whoever made something.
+func makerWords(actor string) string {
+	if strings.HasPrefix(actor, "system:") || strings.HasPrefix(actor, "cli:") {
+		return "the server"
+	}
+	return actor
 }
 
 // namesIn reads several names that somebody wrote into one field.

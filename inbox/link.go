@@ -152,6 +152,7 @@ func (v *linkVisit) refuse(err error) {
 	if p.Status == http.StatusUnauthorized {
 		p.Title, p.Login = "This does not open anything", "/login?next=/r/"+string(v.id)
 	}
+	p.Detail, p.Hint = capitalized(p.Detail), capitalized(p.Hint)
 	if v.partial() {
 		v.part(p.Status, "refused", p)
 		return

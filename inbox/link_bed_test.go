@@ -95,6 +95,8 @@ var bedFlows = []flow.Flow{
 		case "one":
 			got, err := flow.Choose(c, "q", q, apples, pears)
 			return asJSON(got), err
+		case "soon":
+			q.Expires = 200 * time.Millisecond
 		case "many":
 			got, err := flow.ChooseMany(c, "q", q, apples, pears, plums)
 			return asJSON(got), err
@@ -169,7 +171,11 @@ func newLinkBed(t *testing.T, change ...func(*identity.Config, *inbox.Options)) 
 	ended := make(chan error, 1)
 	go func() { ended <- d.engine.Run(ctx) }()
 	<-d.engine.Ready()
-	d.http = httptest.NewServer(door)
+	mux := http.NewServeMux()
+	mux.Handle("/login", d.people.LoginHandler())
+	mux.Handle("/logout", d.people.LogoutHandler())
+	mux.Handle("/", door)
+	d.http = httptest.NewServer(mux)
 	t.Cleanup(func() {
 		door.Close()
 		pages.Close()

@@ -428,6 +428,39 @@ func TestLinkAfterwards(t *testing.T) {
 	}
 }
 
+// TestLinkExpired: a link outlives its request for a while, to say that it came to nothing.
+func TestLinkExpired(t *testing.T) {
+	d := newLinkBed(t)
+	_, id := d.starts(t, "ask", "soon")
+	token, fingerprint := d.link(t, id, ana)
+	if _, err := d.engine.AwaitRequest(t.Context(), bedTenant, id); err != nil {
+		t.Fatal(err)
+	}
+	if a := d.page(t, none, linkAddress(id, token), nil); a.status != 200 || !strings.Contains(a.body, `data-status="expired"`) || !strings.Contains(a.body, "xpired") || strings.Contains(a.body, `value="answer"`) {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	if a := d.page(t, none, "/r/"+string(id), url.Values{"t": {token}, "fingerprint": {fingerprint}, "action": {"answer"}, "value": {"too late"}}); a.status != 410 || !strings.Contains(a.body, "Too late") {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+}
+
+// TestLinkTokenStaysPut: the token is in the form of the page, and in nothing that a browser asks for, shows or passes on.
+func TestLinkTokenStaysPut(t *testing.T) {
+	d := newLinkBed(t)
+	_, id := d.starts(t, "refund", bedRefund{"1", 1})
+	token, _ := d.link(t, id, ana)
+	shown := d.page(t, none, linkAddress(id, token), nil)
+	rest := strings.Replace(strings.Replace(shown.body, `name="t" value="`+token+`"`, "", 1), `data-token="`+token+`"`, "", 1)
+	if rest == shown.body || strings.Contains(rest, token) || strings.Contains(rest, url.QueryEscape(token)) {
+		t.Errorf("the token is elsewhere on the page: %s", rest)
+	}
+	for name, values := range shown.header {
+		if strings.Contains(strings.Join(values, " "), token) {
+			t.Errorf("the token is in %s", name)
+		}
+	}
+}
+
 // TestLinkLooks: the page follows the device, the language, and what somebody set; and answers scripts with the card alone.
 func TestLinkLooks(t *testing.T) {
 	d := newLinkBed(t)

@@ -100,7 +100,7 @@ func (h *hub) stream(v *visit) error {
 		return err
 	}
 	defer room.leave(l)
-	s := &liveStream{hub: h, visit: v, line: l, room: room, control: http.NewResponseController(v.w), checked: v.now}
+	s := &liveStream{hub: h, visit: v, line: l, room: room, control: http.NewResponseController(v.w)}
 	defer s.control.SetWriteDeadline(time.Time{}) // the connection may be used again
 	s.begin(ctx)
 	s.run(ctx)
@@ -205,8 +205,7 @@ type liveStream struct {
 	control *http.ResponseController
 	buffer  bytes.Buffer
 	pushed  time.Time
-	checked time.Time
-	told    string // the counts that were told last
+	told    []byte // the counts that were told last
 	broken  error
 }
 
@@ -220,7 +219,7 @@ func (s *liveStream) begin(ctx context.Context) {
 		s.line.person.want(s.now)
 		ring(s.room.due)
 	}
-	if s.line.person.text != nil {
+	if s.line.person.counts != nil {
 		s.line.countsChanged()
 	}
 	s.room.mu.Unlock()
@@ -298,7 +297,7 @@ var errChanged = errors.New("what they may has changed")
 
 // check asks again who it is and what they may see. A view that depends on the time is asked for anew.
 func (s *liveStream) check(ctx context.Context) error {
-	who, err := apart.Do(func() (viewer, error) {
+	_, err := apart.Do(func() (struct{}, error) {
 		who, err := s.people.ResolveActor(s.r)
 		if err == nil {
 			err = who.Check(policy.View)
@@ -307,22 +306,20 @@ func (s *liveStream) check(ctx context.Context) error {
 			err = errChanged
 		}
 		if err != nil {
-			return viewer{}, err
+			return struct{}{}, err
 		}
 		same := newEar(viewerOf(who), wants{cards: slices.Clone(s.line.wants.cards), run: s.line.wants.run, session: s.line.wants.session})
 		if err = s.hub.allow(ctx, same); err == nil && (len(same.wants.cards) != len(s.line.wants.cards) || same.wants.run != s.line.wants.run || same.wants.session != s.line.wants.session) {
 			err = errChanged
 		}
-		return same.who, err
+		return struct{}{}, err
 	})
 	if err != nil {
 		return err
 	}
-	_ = who
-	s.checked = time.Now()
 	s.room.mu.Lock()
 	if c := s.line.person.counts; c == nil || c.All.N > 0 { // what is due soon changes with the time alone
-		s.line.person.want(s.checked)
+		s.line.person.want(time.Now())
 		ring(s.room.due)
 	}
 	s.room.mu.Unlock()
@@ -356,11 +353,11 @@ func (s *liveStream) push() {
 	}
 	if counts {
 		s.room.mu.Lock()
-		text := string(l.person.text)
+		words := l.person.words()
 		s.room.mu.Unlock()
-		if text != s.told {
-			s.told = text
-			s.write("counts", at, json.RawMessage(text))
+		if !bytes.Equal(words, s.told) {
+			s.told = words
+			s.write("counts", at, json.RawMessage(words))
 		}
 	}
 	for id, event := range cards {

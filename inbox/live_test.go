@@ -121,6 +121,7 @@ func (b *liveBed) open() {
 
 func (b *liveBed) close() {
 	b.in.Close()
+	b.http.CloseClientConnections() // a browser keeps some for later
 	b.http.Close()
 }
 

@@ -73,6 +73,7 @@ func (l *looks) readAssets() error {
 		if err != nil {
 			return err
 		}
+		raw = lean(f.Name(), raw)
 		fmt.Fprintf(sum, "%s %d\n", f.Name(), len(raw))
 		sum.Write(raw)
 		l.assets[f.Name()] = asset{kind: kindOf(f.Name()), plain: raw, smaller: compressed(raw)}

@@ -109,18 +109,23 @@ func lineOf(op holdshort.Operation, journal []holdshort.JournalEntry) outcomeLin
 		line.Text, line.Tone = "nobody knows whether it happened", "no"
 	}
 	for _, e := range journal {
-		if e.Key != op.StepID || e.Kind != flow.KindCall {
+		if e.Key != outcomeStep(op) || e.Kind != flow.KindCall {
 			continue
 		}
 		var result flow.CallOutcome
 		if len(e.Outcome) > 0 && json.Unmarshal(e.Outcome, &result) == nil && len(result.Value) > 0 && string(result.Value) != "null" {
-			line.Result = nodesOf(result.Value, nil, "result-"+op.StepID)
+			line.Result = nodesOf(result.Value, nil, "result")
 		}
 		if e.Error != nil && op.Status == holdshort.OperationFailed {
 			line.Text = "failed, and nothing happened: " + e.Error.Message
 		}
 	}
 	return line
+}
+
+// outcomeStep is the step of its run that an operation is of.
+func outcomeStep(op holdshort.Operation) string {
+	return strings.TrimPrefix(op.StepID, string(op.RunID)+"/")
 }
 
 // reconcileOf is the open question about what became of a call, if they may see it.
@@ -130,7 +135,7 @@ func (v *visit) reconcileOf(run holdshort.Run, op holdshort.Operation) string {
 		return ""
 	}
 	for _, req := range page.Items {
-		if req.Kind == holdshort.Reconcile && strings.HasPrefix(req.OriginStepID, op.StepID+"!") {
+		if req.Kind == holdshort.Reconcile && strings.HasPrefix(req.OriginStepID, outcomeStep(op)+"!") {
 			return string(req.ID)
 		}
 	}

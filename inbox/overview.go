@@ -7,6 +7,7 @@ import (
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/engine"
+	"github.com/holdshort/holdshort/policy"
 )
 
 // period is how far back an overview looks.
@@ -39,6 +40,8 @@ type overviewView struct {
 	Quiet   []quietRule
 	Unknown unknownView
 	Outbox  outboxView
+	Runs    bool // they see every run
+	Hooks   bool // they look after webhooks
 }
 
 // quietRule asked often, and nobody ever said no.
@@ -78,7 +81,9 @@ func (v *visit) serveOverview() error {
 	if err != nil {
 		return err
 	}
-	return v.page(http.StatusOK, "overview", "Overview", overviewOf(o, p, v.now, v.prefs.Dir == "rtl"))
+	view := overviewOf(o, p, v.now, v.prefs.Dir == "rtl")
+	view.Runs, view.Hooks = v.may(policy.View), v.may(policy.ManageWebhooks)
+	return v.page(http.StatusOK, "overview", "Overview", view)
 }
 
 // overviewOf makes the page of the figures.
@@ -86,14 +91,35 @@ func overviewOf(o engine.Overview, p period, now time.Time, rtl bool) overviewVi
 	at := cmp.Or(o.At, now)
 	view := overviewView{Period: p, Periods: periods, At: at, Looked: lookedAt(o.Sample, p), Unknown: unknownOf(o.Unknown), Outbox: outboxOf(o.Outbox),
 		Fresh: !isSome(o.Open.Total) && o.Closed.Total == 0}
-	view.Now = []chart{waitingChart(o.Open, at), kindsChart(o.Open), runsChart(o.Runs, p)}
-	view.Past = []chart{outcomesChart(o.Closed, rtl), timesChart(o.Times), timesByKind(o.ByKind), timesByRule(o.ByRule), loadChart(o.People), seriesChart(o.Series, o.Step, rtl)}
+	view.Now = []chart{waitingChart(o.Open, at)}
+	if isSome(o.Open.Total) {
+		view.Now = append(view.Now, kindsChart(o.Open))
+	}
+	view.Now = append(view.Now, runsChart(o.Runs, p))
+	if o.Closed.Total > 0 {
+		view.Past = pastOf(o, rtl)
+	}
 	for _, r := range o.ByRule {
 		if r.NeverDenied {
 			view.Quiet = append(view.Quiet, quietRule{Name: r.Rule, Figures: amount(r.Times.N, "decision", "decisions") + " of people, none a no or a change", Link: ruleLink(r.Rule)})
 		}
 	}
 	return view
+}
+
+// pastOf draws what became of what was asked. What nobody has an answer to is asked once.
+func pastOf(o engine.Overview, rtl bool) []chart {
+	list := []chart{outcomesChart(o.Closed, rtl), timesChart(o.Times)}
+	if o.Times.N > 0 {
+		list = append(list, timesByKind(o.ByKind))
+	}
+	if rules := timesByRule(o.ByRule); len(rules.Bars) > 0 {
+		list = append(list, rules)
+	}
+	if people := loadChart(o.People); len(people.Bars) > 0 {
+		list = append(list, people)
+	}
+	return append(list, seriesChart(o.Series, o.Step, rtl))
 }
 
 // QuietTitle is the answer to which rules could be spared.

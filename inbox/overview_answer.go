@@ -212,11 +212,15 @@ func quietTitle(n int) string {
 
 // loadTitle: who carries the load?
 func loadTitle(people []engine.ReviewerFigures) string {
-	total := 0
+	total, assigned := 0, engine.Tally{}
 	for _, p := range people {
 		total += p.Decided
+		assigned = sumOf(assigned, p.Assigned)
 	}
-	if total == 0 {
+	switch {
+	case total == 0 && isSome(assigned):
+		return amountOf(assigned, "request is assigned", "requests are assigned") + ", and nothing was decided"
+	case total == 0:
 		return "Nobody has decided anything"
 	}
 	most := people[0].Decided

@@ -63,7 +63,8 @@ func TestAnswers(t *testing.T) {
 		{"many alike", slowestTitle([]timed{row("a", time.Hour), row("b", time.Hour), row("c", time.Hour), row("d", 1)}, "rules"), "3 rules take longest: typically 1 h"},
 
 		{"nobody", loadTitle(nil), "Nobody has decided anything"},
-		{"somebody with work and nothing done", loadTitle([]engine.ReviewerFigures{person("ana", 0)}), "Nobody has decided anything"},
+		{"somebody who did nothing", loadTitle([]engine.ReviewerFigures{person("ana", 0)}), "Nobody has decided anything"},
+		{"work and nothing done", loadTitle([]engine.ReviewerFigures{{Actor: "ana", Assigned: engine.Tally{Count: 1}}}), "1 request is assigned, and nothing was decided"},
 		{"alone", loadTitle([]engine.ReviewerFigures{person("ana", 1), person("ben", 0)}), "ana decides alone: 1 decision"},
 		{"most", loadTitle([]engine.ReviewerFigures{person("ana", 6), person("ben", 4)}), "ana decides most: 60% of what these people decided"},
 		{"two equals", loadTitle([]engine.ReviewerFigures{person("ana", 4), person("ben", 4)}), "2 people decide equally much: 4 each"},

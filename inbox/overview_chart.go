@@ -83,7 +83,7 @@ func kindsChart(o engine.OpenNow) chart {
 	c := chart{ID: "kinds", Heads: []string{"Kind", "Requests"}, Dense: true}
 	switch {
 	case len(list) == 0:
-		c.Title, c.Empty = "Nothing to sort", "Approvals, questions, choices, escalations and unknown outcomes are counted apart."
+		c.Title, c.Empty = "No kind is counted", "Approvals, questions, choices, escalations and unknown outcomes are counted apart."
 		return c
 	case len(list) == 1:
 		c.Title = "All of it: " + strings.ToLower(kindWord(list[0].kind))

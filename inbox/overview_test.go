@@ -1,6 +1,7 @@
 package inbox
 
 import (
+	"bytes"
 	"net/http"
 	"regexp"
 	"slices"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/engine"
-	"github.com/holdshort/holdshort/store"
 )
 
 // overviewCount is what the store itself says, one row after the other.
@@ -28,54 +28,49 @@ func (b *rulesBed) count(since time.Time) overviewCount {
 	b.t.Helper()
 	c := overviewCount{ends: map[string]int{}, kinds: map[holdshort.Kind][]time.Duration{}, rules: map[string][]time.Duration{}, people: map[string]int{}}
 	words := map[holdshort.Outcome]string{holdshort.Approved: "approved", holdshort.Rejected: "rejected", holdshort.Edited: "approved with changes", holdshort.Answered: "answered", holdshort.Selected: "answered by choice"}
-	err := b.kit.Store().View(b.t.Context(), "default", func(tx store.ReadTx) error {
-		for cursor := ""; ; {
-			page, err := tx.Requests(store.RequestQuery{Cursor: cursor, Limit: 50})
+	e := b.kit.Engine()
+	for cursor := ""; ; {
+		page, err := e.Requests(b.t.Context(), "default", engine.RequestQuery{Cursor: cursor, Limit: 50})
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		for _, req := range page.Items {
+			switch {
+			case req.StatusAt(b.kit.Now()) == holdshort.RequestOpen:
+				if c.open++; c.first.IsZero() || req.CreatedAt.Before(c.first) {
+					c.first = req.CreatedAt
+				}
+				continue
+			case req.ClosedAt.Before(since):
+				continue
+			}
+			c.closed++
+			switch req.Status {
+			case holdshort.RequestExpired:
+				c.ends["expired"]++
+				continue
+			case holdshort.RequestCanceled:
+				c.ends["canceled"]++
+				continue
+			}
+			c.ends[words[req.Outcome]]++
+			d, err := e.Decision(b.t.Context(), "default", req.ID)
 			if err != nil {
-				return err
+				b.t.Fatal(err)
 			}
-			for _, req := range page.Items {
-				if req.StatusAt(b.kit.Now()) == holdshort.RequestOpen {
-					if c.open++; c.first.IsZero() || req.CreatedAt.Before(c.first) {
-						c.first = req.CreatedAt
-					}
-					continue
-				}
-				if req.ClosedAt.Before(since) {
-					continue
-				}
-				c.closed++
-				switch req.Status {
-				case holdshort.RequestExpired:
-					c.ends["expired"]++
-					continue
-				case holdshort.RequestCanceled:
-					c.ends["canceled"]++
-					continue
-				}
-				c.ends[words[req.Outcome]]++
-				d, err := tx.Decision(req.ID)
-				if err != nil {
-					return err
-				}
-				if d.Actor.Kind != holdshort.Person {
-					continue
-				}
-				took := req.ClosedAt.Sub(req.CreatedAt)
-				c.took, c.kinds[req.Kind] = append(c.took, took), append(c.kinds[req.Kind], took)
-				if c.people[d.Actor.ID]++; req.Rule != "" {
-					c.rules[req.Rule] = append(c.rules[req.Rule], took)
-				}
+			if d.Actor.Kind != holdshort.Person {
+				continue
 			}
-			if cursor = page.Next; cursor == "" {
-				return nil
+			took := req.ClosedAt.Sub(req.CreatedAt)
+			c.took, c.kinds[req.Kind] = append(c.took, took), append(c.kinds[req.Kind], took)
+			if c.people[d.Actor.ID]++; req.Rule != "" {
+				c.rules[req.Rule] = append(c.rules[req.Rule], took)
 			}
 		}
-	})
-	if err != nil {
-		b.t.Fatal(err)
+		if cursor = page.Next; cursor == "" {
+			return c
+		}
 	}
-	return c
 }
 
 func overviewMiddle(list []time.Duration) time.Duration {
@@ -215,12 +210,67 @@ func TestOverviewIsForThoseWhoLookAfterThings(t *testing.T) {
 func TestOverviewOfNothing(t *testing.T) {
 	b := newRulesBed(t)
 	_, _, text := b.do("adm", http.MethodGet, "/overview", nil)
-	for _, want := range []string{"Nothing waits", "Nothing was closed in the last 7 days", "Talk to an agent in the playground", "The outcome of every call is known", "Everything was sent", "No run is under way", "No rule asks often in vain"} {
+	for _, want := range []string{"Nothing waits", "Nothing was closed in the last 7 days", "Talk to an agent in the playground", "The outcome of every call is known", "Everything was sent", "No run is under way", "which rules ask in vain", "Look at 30 days"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not there", want)
 		}
 	}
 	if strings.Contains(text, "<rect") {
 		t.Error("it draws nothing as something")
+	}
+}
+
+// overviewDrawn is the page of figures that somebody made up.
+func overviewDrawn(t *testing.T, o engine.Overview, runs, hooks bool) string {
+	t.Helper()
+	l, err := newLooks()
+	if err != nil {
+		t.Fatal(err)
+	}
+	view := overviewOf(o, periodOf("7d"), o.At, false)
+	view.Runs, view.Hooks = runs, hooks
+	var b bytes.Buffer
+	if err := l.pages["overview"].ExecuteTemplate(&b, "main", view); err != nil {
+		t.Fatal(err)
+	}
+	if found := overviewInline.FindString(b.String()); found != "" {
+		t.Errorf("%q is in the page", found)
+	}
+	return b.String()
+}
+
+func TestOverviewOfTrouble(t *testing.T) {
+	at := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	o := engine.Overview{At: at, Unknown: engine.UnknownNow{Total: engine.Tally{Count: 21}, Latest: []holdshort.Operation{
+		{ID: "t:1", RunID: "run_1", RequestID: "req_1", Capability: hostile, StartedAt: at.Add(-time.Hour)}, {ID: "t:2", Capability: "refund", StartedAt: at}}},
+		Outbox: engine.OutboxNow{Dead: engine.Tally{Count: 2}, Queued: engine.Tally{Count: 1000, More: true}, Channels: []engine.ChannelFigures{{Channel: hostile, Dead: engine.Tally{Count: 2}, Queued: engine.Tally{Count: 1000, More: true}}},
+			Webhooks: []engine.WebhookFigures{{ID: "whk_1", Disabled: "gone_away", Looked: 5, Wrong: 4, Status: 500, At: at}}},
+		Runs: engine.RunsNow{Held: engine.Tally{Count: 3}, Failed: engine.Tally{Count: 1}},
+	}
+	text := overviewDrawn(t, o, true, true)
+	for _, want := range []string{"21 calls have an unknown outcome", `href="/requests/req_1"`, `href="/runs/run_1"`, "These are the latest", "2 messages could not be sent, 1,000&#43; on the way, 1 webhook is in trouble", `href="/settings/webhooks/whk_1"`,
+		"off: gone away, 4 of its last 5 went wrong, last answer 500", "3 runs are held and need a look", `href="/runs?held=yes"`, "&lt;script&gt;"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not there:\n%s", want, text)
+		}
+	}
+	if text = overviewDrawn(t, o, false, false); strings.Contains(text, `href="/runs/run_1"`) || strings.Contains(text, "/settings/webhooks") || !strings.Contains(text, "whk_1") {
+		t.Error("links lead where somebody may not go")
+	}
+}
+
+// Whatever is missing, each question is asked once, and no answer claims what nobody knows.
+func TestOverviewWithoutDecisions(t *testing.T) {
+	at := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	o := engine.Overview{At: at, Sample: engine.Sample{Looked: 3, All: true}, Closed: engine.Closings{Total: 3, Expired: 3}, Step: 24 * time.Hour,
+		ByKind: []engine.KindFigures{{Kind: holdshort.Approval, Closed: engine.Closings{Total: 3, Expired: 3}}}, ByRule: []engine.RuleFigures{{Rule: "big", Closed: engine.Closings{Total: 3, Expired: 3}}},
+		Series: []engine.StepFigures{{From: at.Truncate(24 * time.Hour), Closed: engine.Closings{Total: 3, Expired: 3}}}}
+	text := overviewDrawn(t, o, true, true)
+	if strings.Count(text, "Nobody has decided anything") != 1 || !strings.Contains(text, "Everything expired: nobody decided in time") || strings.Contains(text, "Nothing was closed") {
+		t.Error(text)
+	}
+	o.People = []engine.ReviewerFigures{{Actor: "ana", Assigned: engine.Tally{Count: 4}}}
+	if text = overviewDrawn(t, o, true, true); !strings.Contains(text, "4 assigned and open") || strings.Count(text, "Nobody has decided anything") != 1 {
+		t.Error("work that is assigned is not shown")
 	}
 }

@@ -31,13 +31,14 @@ type roleRow struct {
 	Name           string
 	May            []string
 	People, Groups []string
-	Own            bool // the kernel knows it; any other counts only where a rule names it
+	ByKey          []string // who has it by a personal key alone
+	Own            bool     // the kernel knows it; any other counts only where a rule names it
 }
 
 type personRow struct {
 	ID       string
 	Roles    []string // by the configuration
-	KeyRoles []string // by a personal key
+	KeyRoles []string // by a personal key, where the configuration does not give them
 	Keys     int
 }
 
@@ -83,15 +84,26 @@ func (v *visit) servePeople() error {
 			row := person(k.User)
 			row.Keys++
 			row.KeyRoles = append(row.KeyRoles, k.Roles...)
+			p.byKey(k)
 		}
 	}
 	for _, row := range people {
 		slices.Sort(row.KeyRoles)
-		row.KeyRoles = slices.Compact(row.KeyRoles)
+		row.KeyRoles = slices.DeleteFunc(slices.Compact(row.KeyRoles), func(role string) bool { return slices.Contains(row.Roles, role) })
 		p.People = append(p.People, *row)
 	}
 	slices.SortFunc(p.People, func(a, b personRow) int { return strings.Compare(a.ID, b.ID) })
 	return v.page(http.StatusOK, "people", "People and roles", p)
+}
+
+// byKey notes who has a role by a personal key.
+func (p *peoplePage) byKey(k holdshort.Key) {
+	for i := range p.Roles {
+		r := &p.Roles[i]
+		if slices.Contains(k.Roles, r.Name) && !slices.Contains(r.People, k.User) && !slices.Contains(r.ByKey, k.User) {
+			r.ByKey = append(r.ByKey, k.User)
+		}
+	}
 }
 
 // mayOf is what a role gives everywhere, in words.

@@ -19,7 +19,9 @@ import (
 
 func TestWhatRulesSay(t *testing.T) {
 	hours := func(n int) time.Duration { return time.Duration(n) * time.Hour }
-	to := func(quorum int, roles ...string) holdshort.Audience { return holdshort.Audience{Roles: roles, Quorum: quorum} }
+	to := func(quorum int, roles ...string) holdshort.Audience {
+		return holdshort.Audience{Roles: roles, Quorum: quorum}
+	}
 	for _, tt := range []struct {
 		then   policy.Verdict
 		limits []rulebook.Limit
@@ -34,7 +36,7 @@ func TestWhatRulesSay(t *testing.T) {
 		{policy.Verdict{Audience: holdshort.Audience{Users: []string{"ana"}, Separate: true}, ExpiresIn: 90 * time.Minute}, nil, "asks ana other than who asked, within 90 min"},
 		{policy.Verdict{Audience: to(1, "reviewer"), ExpiresIn: hours(1), OnTimeout: holdshort.TimeoutApprove, Priority: holdshort.PriorityHigh}, nil, "asks a reviewer, within 1 h, runs if nobody answers, high priority"},
 		{policy.Verdict{ExpiresIn: hours(1), Redacted: []string{"iban", "name"}, Blind: []string{"name"}, OnReject: holdshort.RejectCancel}, nil, "asks a reviewer, within 1 h, hides iban and name (name may be approved unseen), a no cancels the run"},
-		{policy.Verdict{ExpiresIn: hours(1), Redacted: []string{"to"}, Blind: []string{"to"}}, nil, "asks a reviewer, within 1 h, hides to, to be approved unseen"},
+		{policy.Verdict{ExpiresIn: hours(1), Redacted: []string{"to"}, Blind: []string{"to"}}, nil, "asks a reviewer, within 1 h, hides to, which may be approved unseen"},
 		{policy.Verdict{Decision: policy.Allow, Audience: to(1, "finance"), ExpiresIn: hours(1)}, []rulebook.Limit{{Unit: rulebook.Spend, Scope: policy.PerDay, Max: 2000}, {Scope: policy.PerSession, Max: 10}},
 			"allows up to a cost of 2,000 per day and 10 calls per session, past that asks one of finance, within 1 h"},
 		{policy.Verdict{Decision: policy.Allow}, []rulebook.Limit{{Unit: rulebook.Repeats, Scope: policy.PerRun, Max: 2, Deny: true, Name: "shared"}}, "allows up to 2 repeats of one call per run (counted as “shared”), past that denies"},
@@ -115,7 +117,7 @@ func TestTryOut(t *testing.T) {
 		lacks string
 	}{
 		{"allowed", url.Values{"tool": {"refund"}, "args": {`{"amount":20}`}}, []string{"It would run", "Rule 3, “small”, is the first whose condition is true", "Limits count what has run", "<dd dir=\"auto\">20</dd>"}, ""},
-		{"asked", url.Values{"tool": {"refund"}, "args": {`{"amount":900}`}, "agent": {"desk"}, "user": {"eve"}}, []string{"It would ask", "Asks two of finance, within 24 h", "Rule 4, “big”", "agent:desk", "eve"}, ""},
+		{"asked", url.Values{"tool": {"refund"}, "args": {`{"amount":900}`}, "agent": {"desk"}, "user": {"eve"}}, []string{"It would ask", "Asks two of finance, within 24 h", "Rule 4, “big”", "agent.desk", "eve"}, ""},
 		{"denied", url.Values{"tool": {"erase"}}, []string{"It would be denied", "Rule 1, “never”"}, ""},
 		{"no rule", url.Values{"tool": {"mail"}, "args": {`{"to":""}`}}, []string{"It would ask", "No rule matches, and what no rule speaks of asks a reviewer"}, ""},
 		{"unknown tool", url.Values{"tool": {"nosuch"}}, []string{"It would be denied", "No tool of this server is called so"}, "Rule 1"},
@@ -148,7 +150,7 @@ func TestTryOut(t *testing.T) {
 		})
 	}
 	for _, tt := range []struct{ field, value, want string }{
-		{"tool", " ", "Name a tool."}, {"args", `{"a":`, "it ends too early"}, {"args", "{\n\"a\": nope}", "line 2, character 7"}, {"args", `{"a":1,"a":2}`, "duplicate"}, {"args", `<script>alert(1)</script>`, "This is no JSON"},
+		{"tool", " ", "Name a tool."}, {"args", `{"a":`, "it ends too early"}, {"args", "{\n\"a\": nope}", "line 2, character 7"}, {"args", `{"a":1,"a":2}`, "this key twice"}, {"args", `<script>alert(1)</script>`, "This is no JSON"},
 		{"at", "soon", "Write a moment"}, {"cost", "-3", "Write a whole number"}, {"cost", "1e9", "Write a whole number"},
 	} {
 		form := url.Values{"tool": {"refund"}, "args": {"{}"}}

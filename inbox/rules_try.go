@@ -86,7 +86,8 @@ func (t *tryView) read(form url.Values, tenant holdshort.TenantID, now time.Time
 	if t.Agent != "" && t.Flow == "" {
 		trial.Call.Flow = agent.FlowName(t.Agent)
 	}
-	args, err := holdshort.Canonical([]byte(cmp.Or(t.Args, "{}")))
+	t.Args = cmp.Or(t.Args, "{}")
+	args, err := holdshort.Canonical([]byte(t.Args))
 	if err != nil {
 		t.Wrong["args"] = argsFault(t.Args, err)
 	}

@@ -112,7 +112,7 @@ func askWords(v policy.Verdict, agents bool) (parts []string) {
 		text := "hides " + andWords(v.Redacted)
 		switch {
 		case len(v.Blind) == len(v.Redacted):
-			text += ", to be approved unseen"
+			text += ", which may be approved unseen"
 		case len(v.Blind) > 0:
 			text += " (" + andWords(v.Blind) + " may be approved unseen)"
 		}

@@ -93,7 +93,7 @@ func newRunBed(t *testing.T) *runBed {
 	rules := policy.Func(func(context.Context, policy.Call) (policy.Verdict, error) {
 		return policy.Verdict{Decision: policy.Ask, Rule: "a person looks", Audience: holdshort.Audience{Roles: []string{policy.Reviewer}}, ExpiresIn: time.Hour}, nil
 	})
-	if b.engine, err = engine.New(s, engine.Config{Flows: flows, Tools: []tool.Tool{refund}, Agents: map[string]engine.FlowName{}, Policy: rules, Logger: log}); err != nil {
+	if b.engine, err = engine.New(s, engine.Config{Flows: flows, Tools: []tool.Tool{refund}, Agents: map[string]string{"desk": agent.FlowName("desk")}, Policy: rules, Logger: log}); err != nil {
 		t.Fatal(err)
 	}
 	people, err := identity.New(b.engine, identity.Config{Logger: log, Hook: func(r *http.Request) (identity.Who, bool, error) {

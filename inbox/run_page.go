@@ -1,6 +1,8 @@
 package inbox
 
 import (
+	"cmp"
+	"encoding/json"
 	"net/url"
 	"slices"
 	"strconv"
@@ -38,6 +40,8 @@ type runView struct {
 	Usage          engine.Usage
 	Cost           string
 	Input          valueView
+	Asked          string // what somebody said to it, in short
+	Answer         string // what it said last, where that is a text
 	Result         valueView
 	Error          *holdshort.Failure
 	Replay         *runReplay // shown as it was after a step
@@ -105,7 +109,7 @@ func (v *visit) runView(tl engine.Timeline) (runView, error) {
 		out.Children = append(out.Children, rowOfRun(child, now))
 	}
 	out.Usage, out.Cost = tl.Usage, money(tl.Usage.Cost)
-	out.Input, out.Result = valueOf(run.Input), valueOf(run.Result)
+	out.Input, out.Result, out.Asked, out.Answer = valueOf(run.Input), valueOf(run.Result), v.askedOf(run), textOfValue(run.Result)
 	if past {
 		return out, nil
 	}
@@ -119,6 +123,35 @@ func (v *visit) runView(tl engine.Timeline) (runView, error) {
 	out.MayCancel = !run.Status.Ended() && v.mayRun(policy.CancelRun, run)
 	out.MayRetry = (run.Status == holdshort.RunFailed || run.Held != nil) && !run.Pruned && v.mayRun(policy.RetryRun, run)
 	return out, nil
+}
+
+// askedOf is what somebody said to start a run, shortened; "" where it was no text.
+func (v *visit) askedOf(run holdshort.Run) string {
+	text := textOfValue(run.Input)
+	var in struct {
+		Message holdshort.MessageID `json:"message_id"`
+	}
+	if text == "" && json.Unmarshal(run.Input, &in) == nil && in.Message != "" {
+		if m, err := v.engine.MessageByID(v.ctx, v.tenant(), in.Message); err == nil && m.SessionID == run.SessionID {
+			text = bubbleOf(m, run.User).Text
+		}
+	}
+	if r := []rune(text); len(r) > 240 {
+		return string(r[:240]) + "…"
+	}
+	return text
+}
+
+// textOfValue is the text of an agent's input or result.
+func textOfValue(raw json.RawMessage) string {
+	var v struct {
+		Text string `json:"text"`
+		Task string `json:"task"`
+	}
+	if json.Unmarshal(raw, &v) != nil {
+		return ""
+	}
+	return cmp.Or(v.Text, v.Task)
 }
 
 func (v *visit) mayRun(a policy.Action, run holdshort.Run) bool {

@@ -2,6 +2,7 @@ package inbox
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/url"
 	"slices"
@@ -32,11 +33,35 @@ func valueOf(raw json.RawMessage) valueView {
 		b.Reset()
 		b.Write(raw)
 	}
-	text := b.String()
+	text := unescaped(b.String())
 	if len(text) <= longestValue {
 		return valueView{Text: text}
 	}
 	return valueView{Text: strings.ToValidUTF8(text[:longestValue], ""), Size: number(len(raw))}
+}
+
+// unescaped undoes what encoders do to JSON for the sake of old browsers: people read < better than its number.
+func unescaped(text string) string {
+	var b strings.Builder
+	for len(text) > 0 {
+		i := strings.IndexByte(text, '\\')
+		if i < 0 || i+1 >= len(text) {
+			break
+		}
+		b.WriteString(text[:i])
+		text = text[i:]
+		short := 2
+		for long, char := range map[string]string{`\u003c`: "<", `\u003e`: ">", `\u0026`: "&"} {
+			if len(text) >= len(long) && strings.EqualFold(text[:len(long)], long) {
+				b.WriteString(char)
+				text, short = text[len(long):], 0
+				break
+			}
+		}
+		b.WriteString(text[:short])
+		text = text[short:]
+	}
+	return b.String() + text
 }
 
 // runEntry is a row of the journal.
@@ -64,7 +89,7 @@ func entriesOf(tl engine.Timeline, path string) []runEntry {
 			kind = words
 		}
 		key, _, _ := strings.Cut(e.Key, "!")
-		out[i] = runEntry{N: i + 1, Key: key, Kind: kind, Attempt: e.Attempt, Started: e.Started, At: e.Ended, Value: valueOf(e.Outcome), Error: e.Error, Detail: valueView{None: true}, Own: strings.Contains(e.Key, "!"),
+		out[i] = runEntry{N: i + 1, Key: cmp.Or(key, kind), Kind: kind, Attempt: e.Attempt, Started: e.Started, At: e.Ended, Value: valueOf(e.Outcome), Error: e.Error, Detail: valueView{None: true}, Own: strings.Contains(e.Key, "!"),
 			Link: path + "?step=" + strconv.Itoa(i+1) + "#step"}
 		if d := e.Ended.Sub(e.Started); d > 0 {
 			out[i].Took = longSpan(d)
@@ -89,6 +114,7 @@ type runRequest struct {
 func requestOfRun(v engine.RequestView, now time.Time) runRequest {
 	row := rowOf(v.Request, now)
 	out := runRequest{ID: row.ID, Question: row.Question, Tag: row.Tag, State: row.State, Tone: row.StateTone, Created: row.Created, Open: row.State == ""}
+	out.Question, _, _ = strings.Cut(out.Question, "\n") // the card has all of it
 	end := v.Request.ClosedAt
 	if end.IsZero() {
 		end = now

@@ -232,7 +232,9 @@ func (s scene) wishes(c *timeScale, marks []mark, some []bool, least []float64) 
 }
 
 // pauses reports whether the mark is of a time in which the run stood still for a reason that people ask for.
-func (m mark) pauses() bool { return (m.tone == "hold" || m.tone == "held" || m.tone == "expired") && m.took() > 0 }
+func (m mark) pauses() bool {
+	return (m.tone == "hold" || m.tone == "held" || m.tone == "expired") && m.took() > 0
+}
 
 func wordsWidth(text string) float64 { return float64(len([]rune(text)))*letterWidth + 14 }
 
@@ -295,8 +297,11 @@ func (s scene) words(b *timelineBar, m mark, marks []mark, rows []int, i int, x 
 func (s scene) dots(v *timelineView, m mark, y int, x timeScale) {
 	for i, d := range m.dots {
 		at := x.at(d.at)
-		t := timelineDot{X: int(x.left[at]), Y: y + rowHeight/2, Tone: d.tone, Title: plain(d.who, 60) + " " + d.what, Link: s.link(m), Anchor: "middle"}
+		t := timelineDot{X: int(x.left[at]), Y: y + rowHeight/2, Tone: d.tone, Link: s.link(m), Anchor: "middle"}
 		t.Text, t.TextY = plain(dotName(d.who), 24)+" "+d.what, y+rowHeight+8
+		if t.Title = t.Text; dotName(d.who) != d.who {
+			t.Title += " (" + plain(d.who, 60) + ")"
+		}
 		half := int(float64(len([]rune(t.Text))) * letterWidth / 2)
 		if t.X+half > v.Width {
 			t.Anchor = "end"
@@ -317,7 +322,14 @@ func dotName(who string) string {
 func (m mark) title() string {
 	w := m.words()
 	text := w.Lane + ": " + w.What
-	for _, more := range []string{w.Took, w.Then} {
+	rest := []string{w.Took, w.Then}
+	if m.tone == "hold" && m.many == 0 { // what is read in it comes first
+		text, rest = w.Lane+": "+m.text(), []string{w.What, w.Then}
+		if m.open {
+			text += " so far"
+		}
+	}
+	for _, more := range rest {
 		if more != "" {
 			text += " · " + more
 		}

@@ -65,7 +65,7 @@ type webhookRow struct {
 }
 
 func webhookRowOf(w holdshort.Webhook) webhookRow {
-	row := webhookRow{ID: string(w.ID), URL: w.URL, Events: w.Events, By: w.CreatedBy, Created: w.CreatedAt, Updated: w.UpdatedAt}
+	row := webhookRow{ID: string(w.ID), URL: w.URL, Events: w.Events, By: makerWords(w.CreatedBy), Created: w.CreatedAt, Updated: w.UpdatedAt}
 	switch w.Disabled {
 	case "":
 	case holdshort.WebhookGone:
@@ -147,8 +147,9 @@ type deliveryRow struct {
 	Code                    int    // what the receiver answered last
 	Error                   string // why it was not taken
 	Log                     []attemptRow
-	Created, Sent, Next     time.Time
-	Again                   bool // it can be sent once more
+	Created, Sent           time.Time
+	Next                    string // in how long it is tried again
+	Again                   bool   // it can be sent once more
 }
 
 type attemptRow struct {
@@ -175,7 +176,7 @@ func (v *visit) drawWebhook(status int, made *madeSecret, refusal *refused) erro
 	}
 	one := &webhookPage{webhookRow: webhookRowOf(w), Old: cursor != ""}
 	for _, d := range found.Items {
-		one.Deliveries = append(one.Deliveries, deliveryRowOf(d))
+		one.Deliveries = append(one.Deliveries, deliveryRowOf(d, v.now))
 	}
 	if found.Next != "" {
 		one.More = "/settings/webhooks/" + url.PathEscape(string(id)) + "?cursor=" + url.QueryEscape(found.Next)
@@ -189,7 +190,7 @@ func (v *visit) drawWebhook(status int, made *madeSecret, refusal *refused) erro
 // deliveryTones of where a delivery stands.
 var deliveryTones = map[holdshort.DeliveryStatus]string{holdshort.DeliverySent: "yes", holdshort.DeliveryDead: "no", holdshort.DeliveryParked: "hold"}
 
-func deliveryRowOf(d holdshort.Delivery) deliveryRow {
+func deliveryRowOf(d holdshort.Delivery, now time.Time) deliveryRow {
 	row := deliveryRow{ID: string(d.ID), Event: eventOfBody(d.Body), Status: string(d.Status), Tone: deliveryTones[d.Status], Attempts: d.Attempt, Error: d.LastError, Created: d.CreatedAt, Sent: d.SentAt}
 	for _, a := range slices.Backward(d.Log) {
 		row.Log = append(row.Log, attemptRow{a.At, a.Status, a.Error})
@@ -200,7 +201,9 @@ func deliveryRowOf(d holdshort.Delivery) deliveryRow {
 	case holdshort.DeliveryDead, holdshort.DeliveryParked:
 		row.Again = true
 	case holdshort.DeliveryQueued:
-		row.Next = d.DueAt
+		if d.Attempt > 0 && d.DueAt.After(now) {
+			row.Next = span(d.DueAt.Sub(now))
+		}
 	}
 	if row.Error != "" && len(row.Log) > 0 {
 		row.Code = row.Log[0].Code

@@ -2,6 +2,7 @@ package inbox_test
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -113,10 +114,14 @@ func TestWebhookRedeliver(t *testing.T) {
 		var last holdshort.Delivery
 		for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
 			sent, err := d.engine.WebhookDeliveries(t.Context(), bedTenant, engine.WebhookDeliveriesQuery{Webhook: holdshort.WebhookID(hook)})
-			if err != nil || len(sent.Items) != 1 {
-				t.Fatalf("%v %v", sent, err)
+			if err != nil {
+				t.Fatal(err)
 			}
-			if last = sent.Items[0]; last.Status == holdshort.DeliveryDead && len(last.Log) == attempts {
+			of := slices.IndexFunc(sent.Items, func(d holdshort.Delivery) bool { return strings.Contains(string(d.Body), "webhook.tested") }) // it hears of the rest too
+			if of < 0 {
+				continue
+			}
+			if last = sent.Items[of]; last.Status == holdshort.DeliveryDead && len(last.Log) == attempts {
 				return last
 			}
 		}

@@ -17,6 +17,9 @@ type OverviewReader interface {
 // MostClosed is the most that ClosedRequests gives.
 const MostClosed = 5000
 
+// MostAssigned is how far what is assigned to one person is counted.
+const MostAssigned = 200
+
 // ClosedRequest is what figures need of a request that was closed. It holds nothing that was asked or answered.
 type ClosedRequest struct {
 	Kind      holdshort.Kind
@@ -36,7 +39,7 @@ type Standing struct {
 	ByKind map[holdshort.Kind]Tally
 	ByAge  []Tally // of what is younger than each of the ages, and not than the one before; then of what is older
 
-	Assigned map[string]Tally // open, by whom they are assigned to; fifty people at most
+	Assigned map[string]Tally // open, by whom they are assigned to: fifty people at most, exact up to MostAssigned
 
 	Queued, Running, Waiting, Sleeping, Held, Failed Tally // runs
 

@@ -1,7 +1,7 @@
 // The card of a request: deciding, looking again when something changed, and losing nothing that was typed.
 import {forget, restore, save} from "./draft.js";
 import {check, dress, editing, reset} from "./form.js";
-import {cancel, hold, howLong, isWaiting} from "./undo.js";
+import {cancel, hold, howLong, isWaiting, lastWaiting} from "./undo.js";
 import {onKey} from "./keys.js";
 import {serverTime} from "./times.js";
 import "./timeline.js";
@@ -32,6 +32,11 @@ function settle(article) {
   dress(article);
   if (formOf(article)?.classList.contains("editing")) check(article);
   if (unsent.has(article.dataset.id)) notSent(article);
+  try {
+    const left = sessionStorage.getItem(leftName(article.dataset.id));
+    if (left && article.dataset.status === "open") say(article, left, "hold");
+    sessionStorage.removeItem(leftName(article.dataset.id));
+  } catch { /* nothing is kept here */ }
   tell("hs:card", {id: article.dataset.id});
 }
 
@@ -212,8 +217,10 @@ function decide(article, form, button) {
   if (!ms) { send(); return; }
   const what = (verb === "approve" || verb === "edit") && button.querySelector(".label") ? button.querySelector(".label").textContent.replace(/^Approve/, "Approving") : doing[verb] ?? "Sending";
   hold(article, form, what, ms, send, why => {
-    const words = {undone: "Undone: nothing was sent.", offline: "The connection was lost: nothing was sent.", overtaken: "Nothing of yours was sent.", left: ""};
-    say(article, words[why] ?? "", "hold");
+    const words = {undone: "Undone: nothing was sent.", offline: "The connection was lost: nothing was sent.", overtaken: "Nothing of yours was sent."};
+    if (why === "left") { leftBehind(id, "Not sent: the page was left before."); return; }
+    if (!article.isConnected) note(words[why], id);
+    say(article, words[why], "hold");
     button.focus({preventScroll: true});
   });
 }
@@ -232,21 +239,58 @@ async function deliver(article, form, body, verb) {
   delete form.dataset.sending;
   form.removeAttribute("aria-busy");
   const [now] = articles(id);
+  if (!now) { elsewhere(id, answer, html, body, verb); return; }
   if (!answer || answer.status >= 500 || answer.status === 429) {
     unsent.set(id, {body, verb, why: !answer ? "no connection" : answer.status === 429 ? "too much at once" : "the server could not take it"});
-    if (now) notSent(now);
+    notSent(now);
     return;
   }
   unsent.delete(id);
   if (answer.ok) forget(id);
-  if (now) {
-    const fresh = swap(now, html);
-    if (!fresh) { pending(formOf(now), ""); say(now, "Not recorded: " + textOf(html), "no"); return; }
-    fresh.querySelector("[role=alert]:not(:empty), .wrong")?.scrollIntoView({block: "nearest"});
-  }
+  const fresh = swap(now, html);
+  if (!fresh) { pending(formOf(now), ""); say(now, "Not recorded: " + textOf(html), "no"); return; }
+  fresh.querySelector(".note[role=alert], label.wrong, .confirm.wrong")?.scrollIntoView({block: "nearest"});
   const voted = articles(id)[0]?.dataset.status === "open";
   if (answer.ok) tell("hs:decided", {id, outcome: voted ? "your approval counts" : done[verb] ?? "decided"});
 }
+
+// elsewhere: the reader has gone on to another request meanwhile.
+function elsewhere(id, answer, html, body, verb) {
+  if (answer?.ok) {
+    forget(id);
+    tell("hs:decided", {id, outcome: done[verb] ?? "decided"});
+    return;
+  }
+  if (!answer || answer.status >= 500 || answer.status === 429) {
+    unsent.set(id, {body, verb, why: answer ? "the server could not take it" : "no connection"});
+    note("Not delivered: " + unsent.get(id).why + ".", id);
+    return;
+  }
+  const t = document.createElement("template");
+  t.innerHTML = html;
+  note((t.content.querySelector("[role=alert]")?.textContent ?? "Not recorded.").trim(), id);
+}
+
+// note says something about a request that is not on the page.
+function note(text, id) {
+  const place = document.getElementById("tell"), box = document.createElement("div"), words = document.createElement("span"), link = document.createElement("a"), away = document.createElement("button");
+  if (!place) return;
+  words.textContent = text;
+  link.href = "/requests/" + id;
+  link.textContent = "Show";
+  away.type = "button";
+  away.className = "plain";
+  away.textContent = "Close";
+  away.addEventListener("click", () => box.remove());
+  link.addEventListener("click", () => box.remove());
+  box.append(words, link, away);
+  place.append(box);
+}
+
+// leftBehind remembers what was not sent, to say so when the request is looked at again.
+const leftName = id => "hs.left." + id;
+function leftBehind(id, text) { try { sessionStorage.setItem(leftName(id), text); } catch { /* then it is not said */ } }
+addEventListener("pagehide", () => { for (const id of unsent.keys()) leftBehind(id, "Not delivered: the page was left before it could be."); });
 
 function pending(form, text, ...more) {
   const place = form?.querySelector(".pending");
@@ -266,8 +310,6 @@ function notSent(article) {
   drop.addEventListener("click", () => { unsent.delete(id); pending(form, ""); });
   pending(form, "Not delivered: " + was.why + ".", retry, drop);
 }
-
-addEventListener("beforeunload", e => { if (unsent.size) e.preventDefault(); });
 
 // --- typing and pressing ---
 
@@ -321,7 +363,7 @@ function press(article, verb) {
     return;
   }
   switch (verb) {
-  case "undo": cancel(article.dataset.id); return;
+  case "undo": cancel(isWaiting(article.dataset.id) ? article.dataset.id : lastWaiting() ?? article.dataset.id); return;
   case "comment": article.querySelector("form.comment textarea")?.focus(); return;
   case "assign": article.querySelector("form.assign button")?.click(); return;
   case "edit":

@@ -141,7 +141,7 @@ async function send(form) {
     const body = await answer.text();
     if (!answer.ok && answer.status !== 409) throw new Error(new DOMParser().parseFromString(body, "text/html").querySelector(".refused p")?.textContent ?? "");
     text.value = "";
-    form.elements.id.value = crypto.getRandomValues(new Uint32Array(4)).join("-");
+    form.elements.message.value = crypto.getRandomValues(new Uint32Array(4)).join("-");
     if (answer.ok) take(body);
     toEnd();
   } catch (err) {

@@ -6,7 +6,6 @@ import {arrived, drawNotify, titled} from "./notify.js";
 const $ = id => document.getElementById(id), desk = document.querySelector(".desk"), card = $("card"), list = $("list"), dialog = $("ask");
 const send = (name, detail) => document.dispatchEvent(new CustomEvent(name, {detail}));
 const still = matchMedia("(prefers-reduced-motion: reduce)"), narrow = matchMedia("(max-width: 820px)");
-const none = card.querySelector(".none")?.cloneNode(true);
 const rowOf = id => $("row-" + id), rowsNow = () => [...list.querySelectorAll("li.row:not(.leaving)")];
 const linkOf = row => row?.querySelector("a");
 const openID = () => card.dataset.id ?? "";
@@ -50,20 +49,21 @@ function fill(content) {
 // open shows a request beside the list. into: move the focus into it.
 export async function open(id, {push = true, into = false, wait = 0} = {}) {
   const before = openID(), row = mark(id);
-  if (before === id && card.querySelector("article")) { // it is there already
-    desk.classList.add("open");
-    if (into) card.focus();
+  if (before === id && card.querySelector("article")) {
+    shut(false);
+    if (into) enter();
     return;
   }
   card.dataset.id = id;
   card.setAttribute("aria-busy", "true");
-  desk.classList.add("open");
+  shut(false);
   if (push) history[before ? "replaceState" : "pushState"]({}, "", address(id));
   titled(null, word(row) || "Request");
   leaveGone(before);
   loading?.abort();
   const mine = loading = new AbortController();
-  if (wait) await new Promise(done => setTimeout(done, wait)); // whoever holds j down reads none of those in between
+  // Whoever holds j down reads none of those in between.
+  if (wait) await new Promise(done => setTimeout(done, wait));
   if (mine.signal.aborted) return;
   send("hs:open", {id});
   try {
@@ -78,15 +78,24 @@ export async function open(id, {push = true, into = false, wait = 0} = {}) {
     note.querySelector("button").addEventListener("click", () => { delete card.dataset.id; open(id, {push: false}); });
     fill(note);
   }
-  if (into) card.focus();
+  if (into || narrow.matches) enter();
 }
+
+const enter = () => (card.querySelector("h1[tabindex]") ?? card).focus({preventScroll: true});
+
+// shut says whether only the list is seen. On a phone the one that is not seen cannot be reached by keys or readers either.
+function shut(is) {
+  desk.classList.toggle("open", !is);
+  list.inert = document.querySelector(".nav").inert = narrow.matches && !is;
+}
+narrow.addEventListener("change", () => shut(!desk.classList.contains("open")));
 
 export function close({push = true} = {}) {
   const id = openID();
   loading?.abort();
   delete card.dataset.id;
-  desk.classList.remove("open");
-  if (none) fill(none.cloneNode(true)); else fill(document.createDocumentFragment());
+  shut(true);
+  fill($("none").content.cloneNode(true));
   if (push) history.pushState({}, "", address(""));
   titled(null, "");
   send("hs:open", {id: ""});
@@ -184,9 +193,11 @@ document.addEventListener("click", e => {
   else if (link.closest("#ask") && link.pathname.startsWith("/requests/")) { e.preventDefault(); dialog.close(); open(link.pathname.split("/")[2]); }
 });
 
+// go shows another view. The navigation leads to a list, with nothing open; a filter leaves open what is.
 function go(link) {
-  if (link.matches(".nav a") && narrow.matches && openID()) close({push: false});
-  load(new URL(link.href).search.slice(1));
+  const query = new URL(link.href).search.slice(1), nav = link.matches(".nav a"), same = query === desk.dataset.view;
+  if (nav && openID()) close({push: same});
+  if (!nav || !same) load(query);
 }
 
 let typed;
@@ -204,7 +215,7 @@ list.addEventListener("submit", e => {
 function find() {
   const q = new URLSearchParams();
   for (const [name, value] of new FormData(list.querySelector(".find"))) if (value.trim()) q.set(name, value.trim());
-  q.sort(); // as the server writes it
+  q.sort();
   load(q.toString());
 }
 
@@ -256,14 +267,15 @@ dialog.addEventListener("submit", async e => {
   if (form.method !== "post") return;
   e.preventDefault();
   const button = form.querySelector("button:not([type])"), unsent = form.querySelector(".unsent");
-  if (button.disabled) return; // pressed twice
+  if (button.disabled) return;
   button.disabled = true;
   if (unsent) unsent.hidden = true;
   try {
     const answer = await part(form.getAttribute("action"), {method: "POST", body: new URLSearchParams(new FormData(form))});
     dialog.replaceChildren(parsed(await answer.text()));
   } catch (e) {
-    button.disabled = false; // the form has its key: sent again, it decides once
+    // The form has its key: sent again, it decides once.
+    button.disabled = false;
     if (unsent) unsent.hidden = false;
     return;
   }
@@ -304,26 +316,29 @@ function holding(act) {
   act();
   if (!row?.isConnected) return;
   const by = row.getBoundingClientRect().top - at, pile = scroller();
-  if (by > 0 && row === hovered) $("rows").style.minBlockSize = pile.clientHeight + pile.scrollTop + by + "px"; // room to scroll, until the pointer is gone
+  // Room to scroll, until the pointer is gone.
+  if (by > 0 && row === hovered) $("rows").style.minBlockSize = pile.clientHeight + pile.scrollTop + by + "px";
   pile.scrollTop += by;
 }
 
 // change applies what came from the server. byMe: this page did it.
 function change({upsert = [], gone = []}, byMe) {
   const query = new URLSearchParams(desk.dataset.view), key = query.get("view") === "decided" ? sortKey.newest : sortKey[query.get("sort") ?? ""] ?? sortKey[""];
-  const fresh = [];
+  const fresh = [], told = [];
   holding(() => {
     for (const {id, html} of upsert) {
       const row = parsed(html).querySelector("li.row"), old = rowOf(id);
       if (!row) continue;
-      if (old && !old.matches(".leaving")) { replace(old, row, key); continue; }
+      if (old && !old.matches(".leaving")) { replace(old, row, key); told.push(row); continue; }
       old?.remove();
+      told.push(row);
       if (place(row, key)) fresh.push(row);
     }
     for (const id of gone) leave(rowOf(id), byMe);
   });
   for (const row of fresh) { row.classList.add("new"); row.addEventListener("animationend", () => row.classList.remove("new"), {once: true}); }
-  if (fresh.length) { list.querySelector("#pile .empty")?.remove(); arrived(fresh); above(fresh); say(fresh.length === 1 ? "New: " + word(fresh[0]) : fresh.length + " new requests"); }
+  if (fresh.length) { list.querySelector("#pile .empty")?.remove(); above(fresh); say(fresh.length === 1 ? "New: " + word(fresh[0]) : fresh.length + " new requests"); }
+  arrived(told);
   chosen();
   window.htmx?.process($("rows"));
   $("rows").dispatchEvent(new CustomEvent("htmx:after:swap", {bubbles: true, detail: {}}));
@@ -363,7 +378,7 @@ function slideOut(row) {
     const focused = row.contains(document.activeElement), next = near(row);
     row.remove();
     if (focused) linkOf(next)?.focus({preventScroll: true});
-    if (!rowsNow().length && !$("rows").querySelector("li.more")) load(desk.dataset.view, {push: false, keep: true}); // the place that teaches
+    if (!rowsNow().length && !$("rows").querySelector("li.more")) load(desk.dataset.view, {push: false, keep: true});
   };
   if (still.matches || document.hidden) { away(); return; }
   row.classList.add("leaving");
@@ -410,13 +425,18 @@ function release() {
   if (scroller().scrollTop < 8) { $("above").hidden = true; $("above").dataset.n = 0; }
 }
 
-document.addEventListener("hs:rows", async e => {
+// anew asks for a row: where a list has closed requests too, a row says more than what was sent.
+async function anew(id) {
+  const query = desk.dataset.view, answer = await part("/?" + query + "&part=row&id=" + encodeURIComponent(id)).catch(() => null);
+  if (answer?.ok && query === desk.dataset.view) change({upsert: [{id, html: await answer.text()}]});
+}
+const keeps = () => { const q = new URLSearchParams(desk.dataset.view); return q.has("q") || q.get("view") === "decided"; };
+
+document.addEventListener("hs:rows", e => {
   const {upsert = [], gone = []} = e.detail;
-  if (new URLSearchParams(desk.dataset.view).get("view") !== "decided") { change({upsert, gone}); return; }
-  for (const {id} of upsert) { // here a row also says who decided: that is asked for
-    const answer = await part("/?view=decided&part=row&id=" + encodeURIComponent(id)).catch(() => null);
-    if (answer?.ok) change({upsert: [{id, html: await answer.text()}]});
-  }
+  if (!keeps()) { change({upsert, gone}); return; }
+  for (const {id} of upsert) anew(id);
+  for (const id of gone) if (rowOf(id)) anew(id);
 });
 
 // The numbers themselves are filled in where they are heard. Here: a filter that would show nothing goes, and one that has something now comes.
@@ -445,32 +465,40 @@ function redraw() {
     if (!answer?.ok || query !== desk.dataset.view) return;
     const fresh = parsed(await answer.text()).querySelector(".chips"), old = list.querySelector(".chips");
     if (!fresh || old.contains(document.activeElement)) return;
-    old.replaceWith(fresh);
-    drawViews(query, say);
+    holding(() => { old.replaceWith(fresh); drawViews(query, say); });
   }, 300);
 }
 
 document.addEventListener("hs:resync", () => load(desk.dataset.view, {push: false, keep: true}));
 document.addEventListener("hs:show", e => { if (e.detail?.id) open(e.detail.id); });
 
-// What was decided leaves, and the next one opens: the place in the list is kept.
+// What was decided leaves, and the next one opens: the place in the list is kept. On a phone the next one waits for a tap: its button would come
+// under the thumb that has just pressed.
 document.addEventListener("hs:decided", e => {
-  const {id, outcome} = e.detail, row = rowOf(id), next = row && near(row), about = word(row);
-  if (openID() !== id) { leave(row, true); return; }
-  tell(id, outcome, about);
-  if (!row) return;
-  if (next && !narrow.matches) { leave(row, true); open(next.dataset.id); linkOf(next)?.focus({preventScroll: false}); say((outcome || "decided") + ": " + about + ". Next: " + word(next)); }
-  else { row.classList.add("closed"); say((outcome || "decided") + ": " + about); }
+  const {id, outcome} = e.detail, row = rowOf(id), next = row && near(row), about = word(row), became = (outcome || "decided").replace(/^./, c => c.toUpperCase());
+  const away = () => { if (keeps()) { if (row) anew(id); } else leave(row, true); };
+  if (openID() !== id) { away(); return; }
+  if (next && !narrow.matches) {
+    away();
+    open(next.dataset.id);
+    linkOf(next).focus();
+    tell(became + ": " + about, "Show", id);
+    say(became + ": " + about + ". Next: " + word(next));
+    return;
+  }
+  if (keeps()) away(); else row?.classList.add("closed");
+  if (next) tell(became, "Next: " + word(next), next.dataset.id);
+  say(became + (about && ": " + about));
 });
 
-// tell says what was decided, with a way back to it.
+// tell says something for a while, with a way to a request.
 let telling = 0;
-function tell(id, outcome, about) {
+function tell(said, where, id) {
   const place = $("tell"), note = document.createElement("div"), text = document.createElement("span"), link = document.createElement("a");
-  text.textContent = (outcome || "decided").replace(/^./, c => c.toUpperCase()) + (about ? ": " + about : "");
-  text.dir = "auto";
+  text.textContent = said;
+  link.textContent = where.length > 40 ? where.slice(0, 39) + "…" : where;
+  text.dir = link.dir = "auto";
   link.href = "/requests/" + id;
-  link.textContent = "Show";
   link.addEventListener("click", e => { if (plain(e)) { e.preventDefault(); note.remove(); open(id, {into: true}); } });
   note.className = "told";
   note.append(text, link);
@@ -480,11 +508,17 @@ function tell(id, outcome, about) {
   telling = setTimeout(() => note.remove(), 8000);
 }
 
-document.addEventListener("htmx:after:swap", e => { // more rows came: none stands there twice
-  if (!e.target.closest?.("#rows") && e.target.id !== "list") return;
+// When more rows came none stands there twice, and whoever asked for them goes on at the first.
+let last = null;
+list.addEventListener("click", e => { if (e.target.closest("li.more")) last = rowsNow().at(-1); }, true);
+document.addEventListener("htmx:after:swap", () => {
   const seen = new Set();
   for (const row of list.querySelectorAll("li.row")) { if (seen.has(row.id)) row.remove(); seen.add(row.id); }
   mark(openID());
+  const next = last?.nextElementSibling;
+  if (!next?.matches("li.row")) return;
+  last = null;
+  linkOf(next).focus();
 });
 
 // --- keys ---
@@ -497,7 +531,7 @@ function move(step) {
   const to = at < 0 ? (step > 0 ? rows[0] : rows.at(-1)) : rows[at + step];
   if (!to) {
     const more = step > 0 && $("rows").querySelector("li.more a");
-    if (more) { more.focus(); more.click(); } else say(step > 0 ? "That was the last one" : "That was the first one");
+    if (more) more.click(); else say(step > 0 ? "That was the last one" : "That was the first one");
     return;
   }
   linkOf(to).focus();
@@ -521,7 +555,7 @@ onKey("*", () => {
   say(picked().length + " selected");
 });
 onKey("/", () => { const field = list.querySelector("input[type=search]"); if (narrow.matches && openID()) close(); field.focus(); field.select(); });
-onKey("Blur", () => linkOf(here() ?? rowsNow()[0])?.focus());
+onKey("Blur", e => { if (card.contains(e.target)) enter(); else linkOf(here() ?? rowsNow()[0])?.focus(); });
 onKey("Escape", () => {
   if (picked().length) { unpick(); say("Nothing is selected"); return; }
   if (!openID()) return false;
@@ -533,17 +567,19 @@ onKey("Escape", () => {
 function decide(verb) {
   const id = openID(), shown = card.querySelector("article[data-id]");
   if (!id || shown?.dataset.id !== id || card.hasAttribute("aria-busy")) return;
-  if (verb !== "undo" && performance.now() - shownAt < 400) return;
+  if (performance.now() - shownAt < 400) return;
   send("hs:decide", {id, verb});
 }
-for (const [key, verb] of Object.entries({a: "approve", r: "reject", e: "edit", s: "respond", c: "comment", m: "assign", u: "undo"})) {
+for (const [key, verb] of Object.entries({a: "approve", r: "reject", e: "edit", s: "respond", c: "comment", m: "assign"})) {
   onKey(key, () => {
     if ((key === "a" || key === "r") && picked().length) summary(verb);
     else if (openID()) decide(verb);
     else return false;
   });
 }
+onKey("u", () => send("hs:decide", {id: openID(), verb: "undo"}));
 
 dressed();
+shut(!desk.classList.contains("open"));
 markNav();
 titled(null, openID() ? card.querySelector("h1")?.textContent.trim() : undefined);

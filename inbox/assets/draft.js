@@ -9,6 +9,9 @@ export function fieldsOf(article) {
 
 const key = e => (e.form.classList.contains("comment") ? "c:" : "") + e.name;
 
+// initial is what stood in a field before anybody typed.
+export const initial = e => e.dataset.was ?? (e.tagName === "SELECT" ? [...e.options].find(o => o.defaultSelected)?.value ?? "" : e.defaultValue);
+
 function read(id) {
   try { return JSON.parse(sessionStorage.getItem(name(id))) ?? null; } catch { return null; }
 }
@@ -19,12 +22,11 @@ export function save(article) {
   let any = false;
   for (const e of fieldsOf(article)) {
     if (e.type === "checkbox" || e.type === "radio") {
-      if (e.checked !== e.defaultChecked) any = true;
+      if (e.checked || e.defaultChecked) any = true;
       if (e.checked) (values[key(e)] ??= []).push(e.value);
       continue;
     }
-    const before = e.tagName === "SELECT" ? [...e.options].find(o => o.defaultSelected)?.value ?? "" : e.defaultValue;
-    if (e.value !== before) { values[key(e)] = e.value; any = true; }
+    if (e.value !== initial(e)) { values[key(e)] = e.value; any = true; }
   }
   const editing = article.querySelector("form.decide")?.classList.contains("editing") ?? false;
   try {

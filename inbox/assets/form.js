@@ -1,4 +1,6 @@
 // Fields: what is changed is marked as such and can be put back, and what is typed is checked while it is typed.
+import {initial} from "./draft.js";
+
 const timers = new WeakMap(), asked = new WeakMap();
 
 // editing shows the arguments as fields, or as they were.
@@ -14,7 +16,6 @@ export function editing(article, on) {
   dress(article);
 }
 
-const initial = e => e.tagName === "SELECT" ? [...e.options].find(o => o.defaultSelected)?.value ?? "" : e.defaultValue;
 const inputs = root => [...root.querySelectorAll("input[name],select[name],textarea[name]")].filter(e => e.type !== "hidden");
 
 // dress marks what is changed and lets the button say what it will do.
@@ -64,9 +65,7 @@ function confirmation(article, form) {
 }
 
 export function reset(edit) {
-  for (const e of inputs(edit)) {
-    if (e.tagName === "SELECT") e.value = initial(e); else e.value = e.defaultValue;
-  }
+  for (const e of inputs(edit)) e.value = initial(e);
 }
 
 // check asks the server what would come of it, a moment after the last key.
@@ -88,14 +87,16 @@ export function check(article) {
 const plainName = name => name.replace(/^(a\.\d+|f)\./, "").replace(/\.\d+(?=\.|$)/g, "[]").replaceAll("~1", ".");
 
 function show(article, place, found) {
+  let marked = false;
   for (const label of article.querySelectorAll("[data-field]")) {
     const wrong = !found.ok && found.field && (label.dataset.field === found.field || plainName(label.dataset.field) === found.field);
-    const touched = label.querySelector(":is(input,select,textarea)")?.dataset.touched;
-    label.classList.toggle("wrong", wrong && !!touched);
-    label.querySelector("small.wrong").textContent = wrong && touched ? found.message : "";
+    const e = label.querySelector(":is(input,select,textarea)"), touched = e && (e.dataset.touched || e.value !== initial(e));
+    label.classList.toggle("wrong", !!(wrong && touched));
+    label.querySelector("small.wrong").textContent = wrong && touched ? found.message.replace(/^it does not fit the schema: [^ ]*: /, "") : "";
+    marked ||= !!(wrong && touched);
   }
   place.classList.toggle("no", !found.ok);
   place.classList.toggle("hold", found.ok && !!found.note);
   const missing = !found.ok && / is missing$/.test(found.message);
-  place.textContent = found.ok ? found.note ?? "" : missing ? "" : found.message + (found.hint ? ": " + found.hint : "");
+  place.textContent = found.ok ? found.note ?? "" : missing || marked ? "" : found.message + (found.hint ? ": " + found.hint : "");
 }

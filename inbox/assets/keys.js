@@ -1,6 +1,7 @@
 // Keys. Each page says what its keys do; going elsewhere and help are the same everywhere.
 const acts = new Map(), going = {i: "/", m: "/?view=mine", u: "/?view=unknown", d: "/?view=decided", r: "/runs", p: "/playground"};
-const held = new Set(["j", "k", "ArrowDown", "ArrowUp"]); // these may be held down: they decide nothing
+// These may be held down: they decide nothing.
+const held = new Set(["j", "k", "ArrowDown", "ArrowUp"]);
 const off = "holdshort.keys";
 let leading = 0;
 
@@ -21,10 +22,11 @@ function name(e) {
 
 document.addEventListener("keydown", e => {
   if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || e.isComposing) return;
-  if (document.querySelector("dialog[open]")) return; // a dialog has its own
+  // A dialog has its own.
+  if (document.querySelector("dialog[open]")) return;
   const key = name(e);
   if (typing(e.target)) {
-    if (key === "Escape") { e.target.blur(); acts.get("Blur")?.(e); }
+    if (key === "Escape") { e.preventDefault(); e.target.blur(); acts.get("Blur")?.(e); }
     return;
   }
   if (e.repeat && !held.has(key)) return;
@@ -47,7 +49,7 @@ function switchOf(root) {
   for (const box of root.querySelectorAll("[data-keys-on]")) {
     box.closest("[data-keys-switch]").hidden = false;
     box.checked = keysOn();
-    box.addEventListener("change", () => { try { localStorage.setItem(off, box.checked ? "on" : "off"); } catch { /* then only while this page is open */ } });
+    box.addEventListener("change", () => { try { localStorage.setItem(off, box.checked ? "on" : "off"); } catch {} });
   }
 }
 

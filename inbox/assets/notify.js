@@ -2,7 +2,7 @@
 const wanted = "holdshort.notify", base = document.title.replace(/^\(\S+\) /, "");
 let waiting = 0, title = base;
 
-const remember = yes => { try { localStorage.setItem(wanted, yes ? "yes" : "no"); } catch { /* asked again next time */ } };
+const remember = yes => { try { localStorage.setItem(wanted, yes ? "yes" : "no"); } catch {} };
 const asked = () => { try { return localStorage.getItem(wanted) === "yes"; } catch { return false; } };
 const possible = "Notification" in window && window.isSecureContext;
 
@@ -24,10 +24,12 @@ export function drawNotify(say) {
   };
 }
 
-// arrived is told of rows that are new here. Nothing of what is asked stands in the notification: others may see the screen.
+// arrived is told of rows that came or changed. Each is told once. Nothing of what is asked stands in the notification: others may see the screen.
+const told = new Set();
 export function arrived(rows) {
   const me = document.body.dataset.me;
-  const mine = rows.filter(r => r.dataset.priority === "critical" || me && r.dataset.assignee === me);
+  const mine = rows.filter(r => (r.dataset.priority === "critical" || me && r.dataset.assignee === me) && !told.has(r.dataset.id));
+  for (const r of mine) told.add(r.dataset.id);
   if (!mine.length || !document.hidden || !possible || !asked() || Notification.permission !== "granted") return;
   waiting += mine.length;
   const id = mine[0].dataset.id, note = new Notification(waiting === 1 ? "1 request waits for you" : waiting + " requests wait for you", {tag: "holdshort", body: "Holdshort"});

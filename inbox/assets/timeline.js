@@ -1,9 +1,15 @@
-// The times below a picture of a run, in the reader's own zone.
+// Pictures of runs: their times are in the reader's own zone, and one that is wider than its place shows its end, where the run is now.
 const clock = new Intl.DateTimeFormat(undefined, {hour: "2-digit", minute: "2-digit", second: "2-digit"});
+const seen = new WeakSet();
 
-export function localTimes(root = document) {
+export function dress(root = document) {
   for (const t of root.querySelectorAll(".run-picture text[data-at]")) t.textContent = clock.format(Number(t.dataset.at));
+  for (const s of root.querySelectorAll(".timeline.mini .scroll")) {
+    if (seen.has(s)) continue;
+    seen.add(s);
+    s.scrollLeft = s.scrollWidth;
+  }
 }
 
-localTimes();
-document.addEventListener("htmx:after:swap", () => localTimes());
+dress();
+document.addEventListener("htmx:after:swap", () => dress());

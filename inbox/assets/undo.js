@@ -26,10 +26,12 @@ export function hold(article, form, what, ms, send, undone) {
   const say = () => { text.textContent = what + " in " + Math.max(1, Math.ceil((end - performance.now()) / 1000)) + " s"; };
   say();
   const beat = setInterval(say, 250);
+  let aside = null; // where it is told once another request is looked at
   const over = () => {
     clearInterval(beat);
     clearTimeout(timer);
     waiting.delete(id);
+    aside?.remove();
     form.classList.remove("waiting");
     place.hidden = true;
     place.classList.remove("count");
@@ -37,6 +39,12 @@ export function hold(article, form, what, ms, send, undone) {
   };
   const timer = setTimeout(() => { over(); send(); }, ms);
   const stop = why => { over(); undone(why); };
+  stop.aside = () => {
+    if (aside) return;
+    aside = document.createElement("div");
+    aside.append(text, button);
+    document.getElementById("tell")?.append(aside);
+  };
   waiting.set(id, stop);
   button.addEventListener("click", () => stop("undone"));
   button.focus({preventScroll: true});
@@ -48,6 +56,10 @@ export function cancel(id, why = "undone") {
 }
 
 export const isWaiting = id => waiting.has(id);
+export const lastWaiting = () => [...waiting.keys()].at(-1);
+
+// Whoever goes on to the next request has not left the page: what waits is told beside it, and can still be undone.
+document.addEventListener("hs:open", e => { for (const [id, stop] of waiting) if (id !== e.detail.id) stop.aside(); });
 
 addEventListener("pagehide", () => cancel("", "left"));
 document.addEventListener("hs:live", e => { if (!e.detail.up) cancel("", "offline"); });

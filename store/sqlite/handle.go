@@ -42,7 +42,16 @@ func openHandle(path string) (*handle, error) {
 		return nil, err
 	}
 	lib.Xsqlite3_extended_result_codes(h.tls, h.db, 1)
+	h.keepPlans()
 	return h, nil
+}
+
+// keepPlans has a statement keep the plan that it was prepared with. Without it each new value of a limit is looked at by the planner, and the
+// statement is prepared anew every time it is run.
+func (h *handle) keepPlans() {
+	on := libc.NewVaList(int32(1), uintptr(0))
+	defer libc.Xfree(h.tls, on)
+	lib.Xsqlite3_db_config(h.tls, h.db, lib.SQLITE_DBCONFIG_ENABLE_QPSG, on)
 }
 
 func (h *handle) close() error {

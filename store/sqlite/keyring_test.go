@@ -196,7 +196,7 @@ func TestWrongKey(t *testing.T) {
 // TestErasedFile: what was erased is not left in the file's free pages either, once the log was written back.
 func TestErasedFile(t *testing.T) {
 	f := newFile(t, Options{})
-	secret := "canary-in-the-coal-mine"
+	secret, word := "canary-in-the-coal-mine", "xylophone"
 	raw := []byte(`"` + strings.Repeat(secret+" ", 500) + `"`)
 	err := f.store.Update(context.Background(), "acme", func(tx store.Tx) error {
 		if err := tx.PutSession(holdshort.Session{ID: "ses_1", Mode: holdshort.ModeAI, Data: raw, User: secret}); err != nil {
@@ -208,10 +208,18 @@ func TestErasedFile(t *testing.T) {
 				return err
 			}
 		}
+		err := tx.PutRequest(holdshort.Request{ID: "req_1", SessionID: "ses_1", Kind: holdshort.Approval, Status: holdshort.RequestResolved, ClosedAt: tx.Now(),
+			Question: "about a " + word, Fingerprint: "f"})
+		if err != nil {
+			return err
+		}
 		return tx.PutRun(holdshort.Run{ID: "run_1", Status: holdshort.RunCompleted, EndedAt: tx.Now(), SessionID: "ses_1", Flow: "f", Input: raw})
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if n, err := f.store.System().Index(context.Background(), holdshort.Lease{}, 0); err != nil || n == 0 {
+		t.Fatalf("indexed %d: %v", n, err)
 	}
 	f.Reopen(t)
 	if err := f.store.Update(context.Background(), "acme", func(tx store.Tx) error { return tx.EraseSession("ses_1") }); err != nil {
@@ -224,8 +232,10 @@ func TestErasedFile(t *testing.T) {
 		if err != nil && !os.IsNotExist(err) {
 			t.Fatal(err)
 		}
-		if n := bytes.Count(content, []byte(secret)); n > 0 {
-			t.Errorf("the erased text stands %d times in the file%s", n, part)
+		for _, text := range []string{secret, word, word[1:], word[:5]} {
+			if n := bytes.Count(content, []byte(text)); n > 0 {
+				t.Errorf("%q was erased and stands %d times in the file%s", text, n, part)
+			}
 		}
 	}
 }

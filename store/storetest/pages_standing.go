@@ -121,10 +121,10 @@ func standingDelivery(tx store.Tx, i int, at time.Time) error {
 func testManyStanding(b *bed) {
 	now := b.now()
 	b.update(func(tx store.Tx) error {
-		for i := range 1100 {
+		for i := range 1200 {
 			r := newRequest(now.Add(-2 * time.Hour))
 			r.Assignee = "zoe"
-			if i%11 == 0 {
+			if i%12 == 0 {
 				r.Kind = holdshort.Takeover
 			}
 			if err := tx.PutRequest(r); err != nil {
@@ -134,16 +134,33 @@ func testManyStanding(b *bed) {
 		return nil
 	})
 	s := load(b, func(tx store.ReadTx) (store.Standing, error) { return tx.Standing(now, time.Hour) })
-	for name, t := range map[string]store.Tally{"open": s.Open, "older than an hour": s.ByAge[1], "assigned": s.Assigned["zoe"]} {
+	for name, t := range map[string]store.Tally{"open": s.Open, "older than an hour": s.ByAge[1], "approvals": s.ByKind[holdshort.Approval]} {
 		if t.Count != store.MostCounted || !t.More {
 			b.Errorf("%s: %+v, want a thousand and more", name, t)
 		}
 	}
-	if n := s.ByKind[holdshort.Approval]; !n.More || n.Count < 900 { // so many open ones were looked at, not all of them approvals
-		b.Errorf("approvals: %+v, want more", n)
+	if n := s.Assigned["zoe"]; n.Count != store.MostAssigned || !n.More {
+		b.Errorf("assigned: %+v", n)
 	}
 	if s.ByAge[0].More || s.ByKind[holdshort.Takeover].Count != 100 || s.ByKind[holdshort.Takeover].More {
 		b.Errorf("what is few is not counted exactly: %+v %+v", s.ByAge, s.ByKind)
+	}
+	b.update(func(tx store.Tx) error {
+		for range 1100 {
+			r := newRequest(now.Add(-time.Hour))
+			r.Kind = holdshort.Clarification
+			if err := tx.PutRequest(r); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	s = load(b, func(tx store.ReadTx) (store.Standing, error) { return tx.Standing(now, time.Hour) })
+	if n := s.ByKind[holdshort.Approval]; !n.More || n.Count < 900 { // so many open ones were looked at, not all of them approvals
+		b.Errorf("approvals among many others: %+v, want more", n)
+	}
+	if n := s.ByKind[holdshort.Clarification]; !n.More || n.Count != store.MostCounted {
+		b.Errorf("clarifications: %+v", n)
 	}
 }
 

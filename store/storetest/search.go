@@ -24,6 +24,7 @@ func testSearch(t *testing.T, d Driver) {
 	t.Run("many", func(t *testing.T) { testFoundMany(open(t, d, Options{})) })
 	t.Run("no word stands in an encrypted store", func(t *testing.T) { testSecretWords(open(t, d, Options{Encrypt: true})) })
 	t.Run("a new key", func(t *testing.T) { testRotatedWords(open(t, d, Options{Encrypt: true})) })
+	t.Run("nodes that know no seats", func(t *testing.T) { testOlderNodes(open(t, d, Options{})) })
 	t.Run("one indexer", func(t *testing.T) { testIndexerLease(open(t, d, Options{})) })
 }
 
@@ -395,6 +396,26 @@ func testRotatedWords(b *bed) {
 	if got := b.search(store.SearchQuery{Words: "refund"}); !slices.Equal(got, want) {
 		b.Errorf("made anew it finds %v, want %v", got, want)
 	}
+}
+
+// testOlderNodes: where many share a store, one of an older release may still be among them. What it raises and closes finds its seats a moment later.
+func testOlderNodes(b *bed) {
+	raise, shut := newRequest(birth), newRequest(birth.Add(time.Second))
+	raise.Audience, shut.Audience = holdshort.Audience{Roles: []string{"finance"}}, holdshort.Audience{Users: []string{"eva"}}
+	b.update(func(tx store.Tx) error { return firstError(raised(tx, raise), raised(tx, shut)) })
+	b.index()
+	if !b.store().Exclusive() {
+		b.db.Exec(b, "DELETE FROM seats WHERE id = ?", string(raise.ID))
+		b.db.Exec(b, "UPDATE requests SET status = 'canceled', closed_at = 1, revision = 2 WHERE id = ?", string(shut.ID))
+		b.update(func(tx store.Tx) error {
+			return firstError(tx.AddEvent(holdshort.Event{Type: "hitl.request.asked", Request: raise.ID}), tx.AddEvent(holdshort.Event{Type: "hitl.request.canceled", Request: shut.ID}))
+		})
+		if page := b.pagesOf(store.DeskQuery{Seats: people["all"], Limit: 10}); len(page) != 0 {
+			b.Errorf("a request that is closed, or that nobody was told of, is on a desk: %v", page)
+		}
+	}
+	b.index()
+	b.seatsFit("after what others wrote was followed")
 }
 
 // testIndexerLease: where many share a store, whoever lost the lease writes nothing.

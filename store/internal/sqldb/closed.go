@@ -8,11 +8,11 @@ import (
 	"github.com/holdshort/holdshort/store"
 )
 
-// The requests are limited before their decisions are looked up, so that no planner joins the whole of both.
-var closedLately = statement(`SELECT r.id, r.kind, r.status, r.created_at, r.closed_at, r.fixed, r.body, COALESCE(d.actor_id, '') FROM
+// The requests are limited before their decisions are looked up, each by its index, so that no planner joins the whole of both.
+var closedLately = statement(`SELECT r.id, r.kind, r.status, r.created_at, r.closed_at, r.fixed, r.body,
+	COALESCE((SELECT d.actor_id FROM decisions d WHERE d.tenant = r.tenant AND d.request_id = r.id AND d.vote = 0), '') FROM
 	(SELECT tenant, id, kind, status, created_at, closed_at, fixed, body FROM requests
-		WHERE tenant = ? AND closed_at > 0 AND closed_at >= ? ORDER BY closed_at DESC, id DESC LIMIT ?) AS r
-	LEFT JOIN decisions d ON d.tenant = r.tenant AND d.request_id = r.id AND d.vote = 0 ORDER BY r.closed_at DESC, r.id DESC`)
+		WHERE tenant = ? AND closed_at > 0 AND closed_at >= ? ORDER BY closed_at DESC, id DESC LIMIT ?) AS r ORDER BY r.closed_at DESC, r.id DESC`)
 
 func (tx *Tx) ClosedRequests(since time.Time, limit int) (list []store.ClosedRequest, more bool, err error) {
 	if limit <= 0 || limit > store.MostClosed {

@@ -22,7 +22,7 @@ const hitColumns = `r.id, r.urgency, r.due_at, r.status, r.kind, r.session_id, r
 // before anything is looked up beside it.
 var (
 	hits = different(`SELECT r.rowid, `+hitColumns+` FROM (SELECT rowid AS n FROM search WHERE search MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?) AS hit
-		JOIN requests r ON r.rowid = hit.n WHERE r.tenant = ? ORDER BY r.rowid DESC`,
+		CROSS JOIN requests r ON r.rowid = hit.n WHERE +r.tenant = ? ORDER BY hit.n DESC`,
 		`SELECT 0, `+hitColumns+` FROM (SELECT id FROM documents WHERE words @@ ?::text::tsquery AND id < ? AND tenant = ? ORDER BY id DESC LIMIT ?) AS hit
 		JOIN requests r ON r.id = hit.id AND r.tenant = ? ORDER BY r.id DESC`)
 	countHits = different(`SELECT COUNT(*) FROM (SELECT rowid FROM search WHERE search MATCH ? LIMIT ?)`,
@@ -30,7 +30,7 @@ var (
 	someHits = different(hits.texts[0], `SELECT 0, `+hitColumns+` FROM (SELECT id FROM documents WHERE words @@ ?::text::tsquery AND id < ? AND tenant = ? LIMIT ?) AS hit
 		JOIN requests r ON r.id = hit.id AND r.tenant = ?`)
 	unindexed = different(`SELECT r.rowid, `+entryColumns+` FROM (SELECT * FROM (SELECT rowid AS n, tenant, run_id FROM requests WHERE rowid > ? ORDER BY rowid DESC LIMIT 4000) WHERE tenant = ? ORDER BY n DESC LIMIT ?) AS t
-		JOIN requests r ON r.rowid = t.n`+withRun+` ORDER BY r.rowid DESC`,
+		CROSS JOIN requests r ON r.rowid = t.n`+withRun+` ORDER BY t.n DESC`,
 		`SELECT 0, `+entryColumns+` FROM (SELECT * FROM requests WHERE ?::bigint >= 0 AND tenant = ? ORDER BY id DESC LIMIT ?) AS r`+withRun+`
 		WHERE NOT EXISTS (SELECT 1 FROM documents d WHERE d.tenant = r.tenant AND d.id = r.id) ORDER BY r.id DESC`)
 	hitsByID      = statement(`SELECT 0, ` + hitColumns + ` FROM requests r WHERE r.tenant = ? AND r.id >= ? AND r.id < ? ORDER BY r.id DESC LIMIT ?`)

@@ -193,6 +193,7 @@ func (x *indexing) follow(limit int) (events int, err error) {
 		_, err := x.entries(entriesByID, []any{string(tenant), each(ids)}, func(e *entry, v vocabulary) {
 			if !x.lite() {
 				x.document(e, v)
+				x.seats(e, v)
 			}
 			x.alike(e, v)
 		})
@@ -202,6 +203,17 @@ func (x *indexing) follow(limit int) (events int, err error) {
 	}
 	x.note(searchTo, strconv.FormatInt(to, 10))
 	return events, nil
+}
+
+// seats puts right what a node of an older release wrote, which knows of none. Whoever closes a request meanwhile leaves an event, and is followed.
+func (x *indexing) seats(e *entry, v vocabulary) {
+	move := deleteSeat
+	if e.Status == holdshort.RequestOpen {
+		move = refillSeat
+	}
+	for _, seat := range store.Seats(&e.Request) {
+		x.write(move, string(v.tenant), seat, seatKind(e.Kind), urgencyOf(&e.Request), string(e.ID))
+	}
 }
 
 // rows indexes what is above the last row.

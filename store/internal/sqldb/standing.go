@@ -14,10 +14,14 @@ var (
 	openBetween = statement(`SELECT SUM(n) FROM (` + strings.Join([]string{ofUrgency("0"), ofUrgency("1"), ofUrgency("2"), ofUrgency("3")}, " UNION ALL ") + `) AS each_urgency`)
 	openOldest  = statement(`SELECT COALESCE(MIN(at), 0) FROM (` + strings.Join([]string{firstOf("0"), firstOf("1"), firstOf("2"), firstOf("3")}, " UNION ALL ") + `) AS each_urgency`)
 	openKind    = statement(`SELECT COUNT(*) FROM (SELECT id FROM requests WHERE tenant = ? AND status = 'open' AND kind <> 'approval' AND kind = ? LIMIT 1001) AS few`)
-	oldestKind  = statement(`SELECT created_at FROM requests WHERE tenant = ? AND status = 'open' AND kind <> 'approval' AND kind = ? ORDER BY id LIMIT 1`)
+	openUpTo    = statement(`SELECT SUM(n) FROM (` + strings.Join([]string{mostOf("0"), mostOf("1"), mostOf("2"), mostOf("3")}, " UNION ALL ") + `) AS each_urgency`)
+	// Nearly everything that is open is an approval: they have no index of their own, so that parking one costs no more.
+	someApprovals = statement(`SELECT COUNT(*), COALESCE(SUM(CASE WHEN kind = 'approval' THEN 1 ELSE 0 END), 0), COALESCE(MIN(CASE WHEN kind = 'approval' THEN created_at END), 0)
+		FROM (SELECT kind, created_at FROM requests WHERE tenant = ? AND status = 'open' AND urgency = ? ORDER BY id LIMIT ?) AS few`)
+	oldestKind = statement(`SELECT created_at FROM requests WHERE tenant = ? AND status = 'open' AND kind <> 'approval' AND kind = ? ORDER BY id LIMIT 1`)
 	// One person after the other: the next in the index behind the one before.
 	assignedNext = statement(`SELECT assignee, COUNT(*) FROM (SELECT assignee FROM requests WHERE tenant = ? AND status = 'open' AND assignee <> '' AND assignee =
-		(SELECT MIN(assignee) FROM requests WHERE tenant = ? AND status = 'open' AND assignee <> '' AND assignee > ?) LIMIT 1001) AS few GROUP BY assignee`)
+		(SELECT MIN(assignee) FROM requests WHERE tenant = ? AND status = 'open' AND assignee <> '' AND assignee > ?) LIMIT 201) AS few GROUP BY assignee`)
 	runsOf       = few("created_at", `runs WHERE tenant = ? AND status <> 'waiting' AND status = ? ORDER BY id`)
 	failedLately = statement(`SELECT COUNT(*), COALESCE(SUM(CASE WHEN ended_at >= ? THEN 1 ELSE 0 END), 0) FROM
 		(SELECT ended_at FROM runs WHERE tenant = ? AND status = 'failed' AND status <> 'waiting' ORDER BY id DESC LIMIT 1001) AS few`)
@@ -34,6 +38,10 @@ var (
 
 func ofUrgency(n string) string {
 	return `SELECT COUNT(*) AS n FROM (SELECT id FROM requests WHERE tenant = ? AND status = 'open' AND urgency = ` + n + ` AND id >= ? AND id < ? LIMIT 1001) AS few` + n
+}
+
+func mostOf(n string) string {
+	return `SELECT COUNT(*) AS n FROM (SELECT id FROM requests WHERE tenant = ? AND status = 'open' AND urgency = ` + n + ` LIMIT ?) AS few` + n
 }
 
 func firstOf(n string) string {
@@ -90,10 +98,10 @@ func (tx *Tx) oldest(of *Statement, t *store.Tally, args ...any) error {
 	return err
 }
 
-// openByKind has no index to count approvals by: nearly everything is one. It looks at so many open requests of each urgency, until it has
-// found more than it counts.
+// openByKind has an index of all kinds but one: nearly everything is an approval. What is open and none of the others is one.
 func (tx *Tx) openByKind(s *store.Standing) error {
 	s.ByKind = map[holdshort.Kind]store.Tally{}
+	others, many := int64(0), false
 	for _, kind := range countedKinds {
 		n, err := readNumber(tx, openKind, string(tx.tenant), string(kind))
 		if err != nil {
@@ -103,30 +111,46 @@ func (tx *Tx) openByKind(s *store.Standing) error {
 			continue
 		}
 		t := capped(store.Tally{Count: n})
+		others, many = others+n, many || t.More
 		if err := tx.oldest(oldestKind, &t, string(tx.tenant), string(kind)); err != nil {
 			return err
 		}
 		s.ByKind[kind] = t
 	}
-	var t store.Tally
-	for _, priority := range []holdshort.Priority{holdshort.PriorityNormal, holdshort.PriorityHigh, holdshort.PriorityCritical, holdshort.PriorityLow} {
-		err := tx.query(openApprovals, []any{string(tx.tenant), int64(slices.Index(urgencies, priority))}, func(scan func(...any) error) error {
-			var rows, n, at int64
-			err := scan(&rows, &n, &at)
-			t.Count, t.More, t.Oldest = t.Count+n, t.More || rows > store.MostCounted, older(t.Oldest, fromMicros(at))
-			return err
-		})
-		if err != nil {
-			return err
+	t, err := tx.lookForApprovals(many)
+	if err == nil && !many {
+		var open int64
+		args := make([]any, 0, 8)
+		for range urgencies {
+			args = append(args, string(tx.tenant), others+store.MostCounted+1)
 		}
-		if t = capped(t); t.Count == store.MostCounted && t.More {
-			break
-		}
+		open, err = readNumber(tx, openUpTo, args...)
+		t = capped(store.Tally{Count: open - others, Oldest: t.Oldest})
 	}
 	if t.Count > 0 || t.More {
 		s.ByKind[holdshort.Approval] = t
 	}
-	return nil
+	return err
+}
+
+// lookForApprovals looks at so many open requests of each urgency, until it has found more than it counts. A short look is for the oldest.
+func (tx *Tx) lookForApprovals(count bool) (t store.Tally, err error) {
+	most := int64(20)
+	if count {
+		most = store.MostCounted + 1
+	}
+	for _, priority := range []holdshort.Priority{holdshort.PriorityNormal, holdshort.PriorityHigh, holdshort.PriorityCritical, holdshort.PriorityLow} {
+		err = tx.query(someApprovals, []any{string(tx.tenant), int64(slices.Index(urgencies, priority)), most}, func(scan func(...any) error) error {
+			var rows, n, at int64
+			err := scan(&rows, &n, &at)
+			t.Count, t.More, t.Oldest = t.Count+n, t.More || rows == most, older(t.Oldest, fromMicros(at))
+			return err
+		})
+		if t = capped(t); err != nil || t.Count == store.MostCounted && t.More {
+			break
+		}
+	}
+	return t, err
 }
 
 func (tx *Tx) assigned(s *store.Standing) error {
@@ -137,7 +161,8 @@ func (tx *Tx) assigned(s *store.Standing) error {
 		err := tx.query(assignedNext, []any{string(tx.tenant), string(tx.tenant), last}, func(scan func(...any) error) error {
 			var t store.Tally
 			err := scan(&last, &t.Count)
-			s.Assigned[last], found = capped(t), true
+			t.Count, t.More = min(t.Count, store.MostAssigned), t.Count > store.MostAssigned
+			s.Assigned[last], found = t, true
 			return err
 		})
 		if err != nil || !found {
