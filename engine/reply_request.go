@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/holdshort/holdshort"
-	"github.com/holdshort/holdshort/policy"
 	"github.com/holdshort/holdshort/reply"
 	"github.com/holdshort/holdshort/store"
 )
@@ -73,17 +72,7 @@ func (e *Engine) JournalFor(ctx context.Context, tenant holdshort.TenantID, id h
 		return nil, err
 	}
 	entries, err := e.Journal(ctx, tenant, id)
-	if actor.Who() == run.User || actor.HasRole(policy.Admin) || actor.HasRole(policy.Auditor) {
-		return entries, err
-	}
-	for i := range entries {
-		entries[i].Outcome = nil
-		if f := entries[i].Error; f != nil && len(f.Detail) > 0 { // it has a value of the arguments
-			bare := *f
-			bare.Detail = nil
-			entries[i].Error = &bare
-		}
-	}
+	entries, _ = recordedFor(entries, run, actor)
 	return entries, err
 }
 

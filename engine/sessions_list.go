@@ -8,7 +8,7 @@ import (
 	"github.com/holdshort/holdshort/store"
 )
 
-// SessionQuery selects sessions, those where something happened last first. What is empty selects nothing away.
+// SessionQuery selects sessions, those where something happened last first, to the minute. What is empty selects nothing away.
 type SessionQuery struct {
 	User    string
 	Channel string

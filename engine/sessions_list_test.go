@@ -40,7 +40,7 @@ func TestSessionsFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	slices.SortFunc(all, func(x, y holdshort.Session) int {
-		if c := y.UpdatedAt.Compare(x.UpdatedAt); c != 0 {
+		if c := y.UpdatedAt.Truncate(time.Minute).Compare(x.UpdatedAt.Truncate(time.Minute)); c != 0 {
 			return c
 		}
 		return int(map[bool]int{true: -1, false: 1}[x.ID > y.ID])

@@ -99,8 +99,7 @@ func TestDeskHoldsStill(t *testing.T) {
 		return browser.Eval[float64](tab, fmt.Sprintf(`document.getElementById("row-%s").getBoundingClientRect().top`, req.ID))
 	}
 	point := func(req holdshort.Request) {
-		browser.Eval[any](tab, fmt.Sprintf(`void (window.pointing = setInterval(() => document.querySelector("#row-%s a").dispatchEvent(new PointerEvent("pointermove", {bubbles: true, pointerType: "mouse"})), 50))`, req.ID))
-		tab.Wait(`new Promise(done => setTimeout(() => done(true), 100))`)
+		browser.Eval[any](tab, fmt.Sprintf(`void (window.point = () => document.querySelector("#row-%s a").dispatchEvent(new PointerEvent("pointermove", {bubbles: true, pointerType: "mouse"})), point(), window.pointing = setInterval(point, 50))`, req.ID))
 	}
 	point(reqs[3])
 	before := top(reqs[3])
@@ -205,14 +204,13 @@ func TestDeskBarriers(t *testing.T) {
 	one := b.call("orders.refund", `{"amount":1}`)
 	b.call("disk.erase", `{"disk":"a"}`)
 	b.urgent("Now?")
-	for name, look := range map[string]browser.Look{"light": {Calm: true}, "dark": {Dark: true, Calm: true}, "phone": {Phone: true, Calm: true}, "right to left": {Language: "he", Calm: true}} {
+	for name, look := range map[string]browser.Look{"light": {Calm: true}, "a dark phone": {Phone: true, Dark: true, Calm: true}} {
 		tab := b.tab("ana", look)
 		check := func(state string) {
 			for _, barrier := range tab.Barriers(t) {
 				t.Errorf("%s, %s: %+v", name, state, barrier)
 			}
 		}
-		check("list")
 		browser.Eval[any](tab, `void document.querySelector("#row-`+string(one.ID)+` .pick").click()`)
 		tab.Wait(`document.querySelector(".picking")`)
 		check("selection")
@@ -222,7 +220,5 @@ func TestDeskBarriers(t *testing.T) {
 		browser.Eval[any](tab, `void document.getElementById("ask").close()`)
 		tab.Open(b.http.URL + "/help")
 		check("keys")
-		tab.Open(b.http.URL + "/?view=decided&q=nothing")
-		check("empty")
 	}
 }

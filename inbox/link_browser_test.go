@@ -104,7 +104,7 @@ func TestSettingsInBrowser(t *testing.T) {
 	tab := browser.Start(t).Tab(t, browser.Look{})
 	tab.Open(d.http.URL + path)
 	tab.Click(`button`)
-	tab.Wait(`location.pathname === "/settings/keys"`)
+	tab.Wait(`location.pathname === "/settings/keys" && document.readyState === "complete" && document.querySelector("form [name=name]")`)
 	tab.Type(`form [name=name]`, "till")
 	tab.Click(`form .primary`)
 	tab.Wait(`document.getElementById("secret")?.textContent.startsWith("hs_")`)

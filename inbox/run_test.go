@@ -168,7 +168,7 @@ func TestMiniTimeline(t *testing.T) {
 	b := newRunBed(t)
 	run := b.starts("ben", "refund", "77")
 	req := b.openOf(run.ID)
-	b.get("adm", "/requests/"+string(req.ID)+"/card", "HX-Request", "true").has(t, "timeline mini", "people: approval")
+	b.get("adm", "/requests/"+string(req.ID)+"/card", "HX-Request", "true").has(t, "timeline mini", "holding short")
 	v := &visit{Inbox: &Inbox{engine: b.engine}, ctx: t.Context(), now: req.CreatedAt.Add(time.Minute)}
 	v.who.Tenant, v.who.Actor = deskTenant, deskActor("ana")
 	got, err := v.miniTimeline(req)

@@ -11,8 +11,8 @@ type SessionReader interface {
 	Session(id holdshort.SessionID) (holdshort.Session, error)
 	// SessionAt gives the current session of a channel address.
 	SessionAt(channel, address string) (holdshort.Session, error)
-	// Sessions lists them, those where something happened last first. One where something happens meanwhile moves to the front: whoever is
-	// past it does not see it again.
+	// Sessions lists them, those where something happened last first, to the minute. One where something happens meanwhile moves to the
+	// front: whoever is past it does not see it again.
 	Sessions(SessionQuery) (Page[holdshort.Session], error)
 }
 

@@ -118,14 +118,12 @@ let reading;
 export async function load(query, {push = true, keep = false} = {}) {
   reading?.abort();
   const mine = reading = new AbortController();
-  const field = list.querySelector("input[type=search]"), typed = document.activeElement === field && [field.value, field.selectionStart, field.selectionEnd];
-  const focused = document.activeElement?.closest?.("li.row")?.dataset.id, picks = new Set(picked()), top = scroller().scrollTop, many = rowsNow().length;
   let fresh;
   try {
     const answer = await part("/" + (query && "?" + query), {signal: mine.signal});
     fresh = parsed(await answer.text());
     if (!answer.ok) throw new Error(String(answer.status));
-    if (keep) await more(fresh, many, mine.signal);
+    if (keep) await more(fresh, rowsNow().length, mine.signal);
   } catch (e) {
     if (e.name !== "AbortError") say("The list could not be loaded");
     return;
@@ -133,14 +131,9 @@ export async function load(query, {push = true, keep = false} = {}) {
   if (mine.signal.aborted) return;
   const same = desk.dataset.view === query;
   desk.dataset.view = query;
-  list.replaceChildren(fresh);
+  const focused = document.activeElement?.closest?.("li.row")?.dataset.id, picks = picked(), top = scroller().scrollTop;
+  swap(fresh);
   window.htmx?.process(list);
-  if (typed) {
-    const again = list.querySelector("input[type=search]");
-    again.value = typed[0];
-    again.focus();
-    again.setSelectionRange(typed[1], typed[2]);
-  }
   if (keep || same) {
     for (const id of picks) { const box = rowOf(id)?.querySelector(".pick"); if (box) box.checked = true; }
     scroller().scrollTop = top;
@@ -150,6 +143,19 @@ export async function load(query, {push = true, keep = false} = {}) {
   if (push && !same) history.pushState({}, "", address(openID()));
   if (!same) { markNav(); send("hs:view", {query}); say(list.querySelector("h1").textContent + ", " + rowsNow().length + " shown"); }
   list.dispatchEvent(new CustomEvent("htmx:after:swap", {bubbles: true, detail: {}}));
+}
+
+// swap puts a list in place. The field in which somebody types is left alone.
+function swap(fresh) {
+  const find = list.querySelector(".find"), next = fresh.querySelector(".find");
+  if (!find.contains(document.activeElement)) { list.replaceChildren(fresh); return; }
+  for (const other of [...find.parentElement.children]) if (other !== find) other.remove();
+  for (const kept of find.querySelectorAll("[type=hidden]")) kept.remove();
+  find.prepend(...next.querySelectorAll("[type=hidden]"));
+  const around = [...next.parentElement.children], at = around.indexOf(next);
+  find.before(...around.slice(0, at));
+  find.after(...around.slice(at + 1));
+  $("pile").replaceWith(fresh.querySelector("#pile"));
 }
 
 // more reads on until as many rows are there as were.

@@ -1,5 +1,6 @@
 // The page of one request stays true: it asks now and then how things stand. The token goes in the form, never into an address.
 import {save} from "./draft.js";
+import {keepTimes} from "./times.js";
 import {cancel, isWaiting} from "./undo.js";
 
 const card = document.getElementById("card");
@@ -59,6 +60,7 @@ function put(html) {
 }
 
 if (card) {
+  keepTimes(document);
   next();
   document.addEventListener("visibilitychange", () => { if (!document.hidden) look(); });
   document.addEventListener("hs:decided", () => { clearTimeout(timer); timer = setTimeout(look, 700); });

@@ -18,7 +18,7 @@ func testSessionList(t *testing.T, d Driver) {
 	var sessions []holdshort.Session
 	for i := range 23 {
 		s := newSession(birth.Add(time.Duration(i) * time.Second))
-		s.User, s.UpdatedAt = fmt.Sprint("user", i%3), birth.Add(time.Duration(i*7%5)*time.Hour)
+		s.User, s.UpdatedAt = fmt.Sprint("user", i%3), birth.Add(time.Duration(i*7%5)*time.Hour+time.Duration(i*5%3)*40*time.Second)
 		if i%4 == 0 {
 			s.Mode = holdshort.ModeTakeover
 		}
@@ -76,6 +76,8 @@ func testSessionList(t *testing.T, d Driver) {
 	testSessionMoves(b, sessions[3])
 }
 
+func minute(s holdshort.Session) time.Time { return s.UpdatedAt.Truncate(time.Minute) }
+
 // testSessionMoves: what happens in a session moves it, another user has it from then on, and erased it is nobody's.
 func testSessionMoves(b *bed, s holdshort.Session) {
 	ofUser := func(user string) []holdshort.SessionID {
@@ -88,11 +90,23 @@ func testSessionMoves(b *bed, s holdshort.Session) {
 		}
 		return ids
 	}
-	b.update(func(tx store.Tx) error {
-		s, err := tx.Session(s.ID)
-		s.User, s.UpdatedAt = "dora", birth.AddDate(1, 0, 0)
-		return firstError(err, tx.PutSession(s))
-	})
+	later := minute(holdshort.Session{UpdatedAt: birth.AddDate(1, 0, 0)})
+	for _, step := range []struct {
+		user string
+		at   time.Time
+	}{{"dora", later}, {"dora", later.Add(20 * time.Second)}, {"dora", later.Add(70 * time.Second)}, {"ella", later.Add(80 * time.Second)}, {"dora", later.Add(80 * time.Second)}, {"dora", later.Add(-time.Hour)}, {"dora", later}} {
+		b.update(func(tx store.Tx) error {
+			s, err := tx.Session(s.ID)
+			s.User, s.UpdatedAt = step.user, step.at
+			return firstError(err, tx.PutSession(s))
+		})
+		if n := b.number("SELECT COUNT(*) FROM sessions WHERE id = ? AND active = ? AND updated_at = ?", string(s.ID), step.at.Truncate(time.Minute).UnixMicro(), step.at.UnixMicro()); n != 1 {
+			b.Errorf("at %s it is not in its place", step.at)
+		}
+		if got := ofUser(step.user); !slices.Equal(got, []holdshort.SessionID{s.ID}) {
+			b.Errorf("at %s %s has %v", step.at, step.user, got)
+		}
+	}
 	if first := load(b, func(tx store.ReadTx) (store.Page[holdshort.Session], error) {
 		return tx.Sessions(store.SessionQuery{Limit: 1})
 	}); first.Items[0].ID != s.ID {

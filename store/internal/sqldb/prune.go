@@ -88,6 +88,9 @@ func (db *DB) Prune(ctx context.Context, keep store.Retention) (store.Pruned, er
 	return out, nil
 }
 
+// mostForgotten is how many runs or requests go in one transaction: taking a request's words out of the index takes a millisecond.
+const mostForgotten = 100
+
 // names reads rows of text.
 func names(conn Conn, s *Statement, columns int, args ...any) ([][]any, error) {
 	var out [][]any
@@ -130,6 +133,7 @@ func pruneJournals(conn Conn, _, before time.Time, limit int, out *store.Pruned)
 }
 
 func (db *DB) pruneRecords(conn Conn, now, before time.Time, limit int, out *store.Pruned) error {
+	limit = min(limit, mostForgotten)
 	for _, stage := range []int64{0, 1} {
 		runs, err := names(conn, endedRuns, 2, stage, micros(before), int64(limit))
 		if err != nil {
@@ -170,7 +174,7 @@ func (db *DB) pruneRecords(conn Conn, now, before time.Time, limit int, out *sto
 
 // pruneGate drops requests that were raised from outside and belong to no run, with their decisions and operations.
 func (db *DB) pruneGate(conn Conn, now, before time.Time, limit int, out *store.Pruned) error {
-	requests, err := names(conn, closedRequests, 2, micros(before), int64(limit))
+	requests, err := names(conn, closedRequests, 2, micros(before), int64(min(limit, mostForgotten)))
 	if err != nil {
 		return err
 	}

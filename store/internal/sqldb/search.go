@@ -98,7 +98,8 @@ func (v vocabulary) facet(r *holdshort.Request) string {
 type entry struct {
 	holdshort.Request
 	agent, flow string
-	number      int64 // of its row, on SQLite
+	number      int64    // of its row, on SQLite
+	terms       []string // when they are to be forgotten
 }
 
 func (e *entry) document() words.Document {

@@ -17,6 +17,7 @@ var (
 		`SELECT 0, `+entryColumns+` FROM requests r`+withRun+` WHERE r.tenant = ? AND r.run_id = ? AND r.run_id <> '' AND r.status <> 'open'`)
 	entryOf = different(`SELECT r.rowid, `+entryColumns+` FROM requests r`+withRun+` WHERE r.tenant = ? AND r.id = ?`,
 		`SELECT 0, `+entryColumns+` FROM requests r`+withRun+` WHERE r.tenant = ? AND r.id = ?`)
+	hasWords     = different(`SELECT COUNT(*) FROM search WHERE search MATCH ? AND rowid = ?`, `SELECT 0`)
 	dropWords    = different(`INSERT INTO search (search, rowid, words) VALUES ('delete', ?, ?)`, `SELECT 1`)
 	dropDocument = statement(`DELETE FROM documents WHERE tenant = ? AND id = ?`)
 )
@@ -39,6 +40,7 @@ func (db *DB) forget(q queryer, conn Conn, now time.Time, which *Statement, args
 	if db.Dialect != SQLite {
 		writes = append(writes, lockSearch())
 	}
+	var indexed []*entry
 	err = q.read(which, args, func(scan func(...any) error) error {
 		e, tenant, err := db.scanEntry(conn, now, scan)
 		if err != nil && !errors.Is(err, holdshort.Corrupt) {
@@ -52,11 +54,37 @@ func (db *DB) forget(q queryer, conn Conn, now time.Time, which *Statement, args
 		case db.Dialect != SQLite:
 			writes = append(writes, Write{Statement: dropDocument, Args: []any{string(tenant), string(e.ID)}, Want: Any})
 		case e.readable() && e.number <= mark:
-			writes = append(writes, Write{Statement: dropWords, Args: []any{e.number, strings.Join(v.terms(e), " ")}, Want: Any})
+			e.terms = v.terms(e)
+			indexed = append(indexed, e)
 		}
 		return nil
 	})
+	for _, e := range indexed {
+		if err != nil {
+			break
+		}
+		var same bool
+		if same, err = sameWords(q, e); err == nil && !same {
+			return anew(), nil
+		}
+		writes = append(writes, Write{Statement: dropWords, Args: []any{e.number, strings.Join(e.terms, " ")}, Want: Any})
+	}
 	return writes, err
+}
+
+// sameWords looks whether the index has the words that it is going to be told: others would damage it.
+func sameWords(q queryer, e *entry) (bool, error) {
+	lists := make([][]string, 0, len(e.terms))
+	for _, term := range e.terms[:min(len(e.terms), 200)] {
+		lists = append(lists, []string{term})
+	}
+	n, err := readNumber(q, hasWords, expression(lists, `"`, " OR ", " AND "), e.number)
+	return n == 1, err
+}
+
+// anew empties the index: the next step makes it again from what is there.
+func anew() []Write {
+	return []Write{{Statement: noWords, Want: Any}, {Statement: noAlike, Want: Any}, writeMeta(searchMode, "anew"), writeMeta(searchRows, "0"), writeMeta(searchProbe, ""), writeMeta(searchTo, "0")}
 }
 
 // lowerMark keeps the numbers of rows that were deleted from being taken for indexed ones when they are handed out again.

@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
+	"time"
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/store"
@@ -23,7 +25,12 @@ type sessionBody struct {
 	Metadata  json.RawMessage     `json:"metadata,omitempty"`
 }
 
-var insertSession, updateSession = puts("sessions", []string{"channel", "address", "mode", "updated_at", "ended_at", "owner", "body"}, []string{"created_at"})
+// Most writes leave a session where it is in the lists: they do not name the columns that those are sorted by, and cost no entry of an index.
+var (
+	sessionChanges               = []string{"channel", "address", "mode", "updated_at", "ended_at", "body"}
+	insertSession, updateSession = puts("sessions", sessionChanges, []string{"active", "owner", "created_at"})
+	moveSession                  = updates("sessions", append(slices.Clone(sessionChanges), "active", "owner"), []string{"tenant", "id", "revision"})
+)
 
 const sessionColumns = `id, revision, channel, address, mode, created_at, updated_at, ended_at, body`
 
@@ -61,8 +68,27 @@ func (tx *Tx) Sessions(q store.SessionQuery) (store.Page[holdshort.Session], err
 			l.where("mode <> 'ai'") // so that the planner may take the partial index
 		}
 	}
-	l.keyset(q.Cursor, true, "updated_at", "id")
-	return page(tx, l, q.Limit, tx.scanSession, func(s holdshort.Session) []any { return []any{micros(s.UpdatedAt), string(s.ID)} })
+	l.keyset(q.Cursor, true, "active", "id")
+	return page(tx, l, q.Limit, tx.scanSession, func(s holdshort.Session) []any { return []any{activeAt(s.UpdatedAt), string(s.ID)} })
+}
+
+// activeAt is a time to the minute.
+func activeAt(at time.Time) int64 {
+	n := micros(at)
+	return n - n%time.Minute.Microseconds()
+}
+
+// met is where a session that was read stands in the lists.
+type met struct {
+	id       string
+	revision int64
+	active   int64
+	user     string
+}
+
+// moves reports whether a session has to go to another place in the lists than the one it had when this transaction read it.
+func (tx *Tx) moves(s holdshort.Session) bool {
+	return !slices.Contains(tx.met, met{string(s.ID), s.Revision, activeAt(s.UpdatedAt), s.User})
 }
 
 // nobodys marks a session without a user: it is not one of which that is not known.
@@ -94,6 +120,9 @@ func (tx *Tx) scanSession(scan func(...any) error) (s holdshort.Session, id stri
 	}
 	s.User, s.Agent, s.Flow, s.Language, s.ActiveRun, s.Prompt, s.Seq, s.Data, s.Metadata = b.User, b.Agent, b.Flow, b.Language, b.ActiveRun, b.Prompt, b.Seq, b.Data, b.Metadata
 	s.TakenBy, s.TakenAt = b.TakenBy, fromMicros(b.TakenAt)
+	if !tx.readOnly {
+		tx.met = append(tx.met, met{id, s.Revision, activeAt(s.UpdatedAt), s.User})
+	}
 	return s, id, nil
 }
 
@@ -113,6 +142,9 @@ func (tx *Tx) PutSession(s holdshort.Session) error {
 	if s.Revision == 0 {
 		tx.newStream(id)
 	}
-	return tx.put("session", id, s.Revision, insertSession, updateSession,
-		[]any{s.Channel, s.Address, string(s.Mode), micros(s.UpdatedAt), micros(s.EndedAt), ownerOf(tx.tenant, s.User), body}, []any{micros(s.CreatedAt)})
+	columns, place := []any{s.Channel, s.Address, string(s.Mode), micros(s.UpdatedAt), micros(s.EndedAt), body}, []any{activeAt(s.UpdatedAt), ownerOf(tx.tenant, s.User)}
+	if s.Revision > 0 && tx.moves(s) {
+		return tx.put("session", id, s.Revision, nil, moveSession, append(columns, place...), nil)
+	}
+	return tx.put("session", id, s.Revision, insertSession, updateSession, columns, append(place, micros(s.CreatedAt)))
 }

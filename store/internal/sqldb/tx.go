@@ -23,6 +23,7 @@ type Tx struct {
 	fault    error           // the first error of the connection: nothing may follow it
 	ended    bool
 	urgent   []seen // requests that it has read
+	met      []met  // sessions that it has read
 	locking  bool   // take a stream's lock before reading its end: it moved under us once
 }
 

@@ -123,18 +123,26 @@ func (v *verifier) logged(conn Conn, e holdshort.Event) error {
 	return err
 }
 
-// tail: what was sealed or marked must still be there.
+// tail: what was sealed or marked must still be there. Events that came during the walk are there, whatever else is not known of them yet.
 func (v *verifier) tail(position int64) error {
+	var marked Progress
+	if v.db.Mark != nil {
+		marked = v.db.Mark.come() // before the look: what comes after it is no fault
+	}
 	return v.snapshot(func(conn Conn) error {
 		last, err := readLastSeal(conn)
 		if err != nil {
 			return err
 		}
+		come, err := readNumber(bare{conn}, lastPosition)
+		if err != nil {
+			return err
+		}
+		position = max(position, come)
 		if last.To > position {
 			v.fault(store.Fault{Seal: last.Number, Position: position}, "events %d to %d were sealed and are gone", position+1, last.To)
 		}
 		if v.db.Mark != nil {
-			marked := v.db.Mark.come()
 			if marked.Position > position {
 				v.fault(store.Fault{Position: position}, "the log had come to %d and ends at %d", marked.Position, position)
 			}
