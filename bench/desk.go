@@ -26,6 +26,7 @@ type Inbox struct {
 	Indexed time.Duration `json:"indexed_ns"`
 	Bytes   int64         `json:"bytes"`
 	Rows    []InboxRow    `json:"rows"`
+	Live    *InboxLive    `json:"live,omitempty"`
 }
 
 // InboxRow is one thing that somebody looks at.
@@ -94,6 +95,12 @@ func measureInbox(ctx context.Context, t *target, o Options, report *Report) err
 	}
 	bed.engine = k.Engine
 	if err := bed.look(ctx, o, table); err != nil {
+		return err
+	}
+	if err := bed.pages(ctx, o, table); err != nil {
+		return err
+	}
+	if table.Live, err = measureInboxLive(ctx, t, o); err != nil {
 		return err
 	}
 	report.Inbox = table
@@ -190,6 +197,9 @@ func (b *inboxBed) index(ctx context.Context) error {
 func (b *inboxBed) look(ctx context.Context, o Options, table *Inbox) error {
 	add := func(what, who string, target time.Duration, looks int, look func() (int, error)) error {
 		o.Progress(what + ": " + who)
+		if o.Looks > 0 {
+			looks = o.Looks
+		}
 		row, err := timed(ctx, looks, look)
 		row.What, row.Who, row.Target = what, who, target
 		table.Rows = append(table.Rows, row)
@@ -260,5 +270,6 @@ func (r *Inbox) table(w io.Writer) {
 func (r *Inbox) write(w io.Writer) {
 	if r != nil {
 		fmt.Fprintf(w, "%d open requests: filled in %s, indexed in %s; %d MiB\n", r.Open, r.Filled.Round(time.Second), r.Indexed.Round(time.Second), r.Bytes>>20)
+		r.Live.write(w)
 	}
 }

@@ -47,6 +47,8 @@ type Options struct {
 	Rules bool
 	// Inbox is how many requests are open while people's lists are measured; 0 leaves that part out.
 	Inbox int
+	// Looks at each of its rows. Default: 300 at the inbox itself, 100 at the others.
+	Looks int
 	// NoCommits leaves the commit table out.
 	NoCommits bool
 	// Self is this program, to measure an idle engine in a process of its own. Default: in this process.

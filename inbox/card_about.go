@@ -27,7 +27,7 @@ type whyView struct {
 func (v *visit) whyOf(req holdshort.Request) whyView {
 	w := whyView{Rule: req.Rule, Source: strings.ReplaceAll(req.PolicySource, "_", " "), Version: short(req.PolicyVersion), Decides: decidesOf(req.Audience), Expires: req.Due()}
 	if req.Rule == "" && req.Reason != "" {
-		w.Reason = strings.ReplaceAll(req.Reason, "_", " ")
+		w.Reason = capitalized(strings.ReplaceAll(req.Reason, "_", " "))
 	}
 	w.Condition, w.Place = v.conditionOf(req)
 	if w.Condition != "" {
@@ -155,7 +155,11 @@ func (v *visit) around(c *cardView, s sight) {
 
 // history adds what was before: requests that were alike, what was said, and how the run came here.
 func (v *visit) history(c *cardView, s sight) (err error) {
+	if c.Talk, err = v.talkOf(s.Request); err != nil {
+		return err
+	}
 	if c.Link() {
+		c.Talk.Session, c.Timeline.Empty = "", true
 		return nil
 	}
 	similar, err := v.engine.Similar(v.ctx, v.tenant(), s.Request, v.actor())
@@ -163,18 +167,9 @@ func (v *visit) history(c *cardView, s sight) (err error) {
 		return err
 	}
 	c.Similar, c.Compare = similarOf(similar), compareOf(s, similar.Last)
-	if c.Talk, err = v.talkOf(s.Request); err != nil {
+	c.Session, c.SessionAbout = c.Talk.Session, c.Talk.About
+	if c.Timeline, err = v.miniTimeline(s.Request); err != nil {
 		return err
-	}
-	if c.Talk.Session != "" {
-		c.Session, c.SessionAbout = c.Talk.Session, c.Talk.About
-	}
-	if s.seesRun {
-		if c.Timeline, err = v.miniTimeline(s.Request); err != nil {
-			return err
-		}
-	} else {
-		c.Timeline.Empty = true
 	}
 	comments, err := v.engine.Comments(v.ctx, v.tenant(), s.Request.ID)
 	for _, said := range comments {

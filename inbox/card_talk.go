@@ -6,12 +6,11 @@ import (
 	"time"
 
 	"github.com/holdshort/holdshort"
-	"github.com/holdshort/holdshort/engine"
 )
 
-// talkView is the end of the conversation that a request comes from, to those who may see the session.
+// talkView is the end of the conversation that a request comes from.
 type talkView struct {
-	Session string
+	Session string // "": it is not theirs to open
 	About   string // channel and language
 	Lines   []talkLine
 	More    bool // there is more before
@@ -27,27 +26,17 @@ type talkLine struct {
 // saidLast is how many messages a card shows.
 const saidLast = 6
 
+// talkOf is what was said, to those who may see the session and to those who have to decide. Only the former can go on to the session.
 func (v *visit) talkOf(req holdshort.Request) (talkView, error) {
-	if req.SessionID == "" {
-		return talkView{}, nil
-	}
-	session, err := v.engine.SessionFor(v.ctx, v.tenant(), req.SessionID, v.actor())
-	if holdshort.CodeOf(err) == holdshort.NotFound { // it is not theirs to see, or it is erased
-		return talkView{}, nil
-	}
-	if err != nil {
+	said, err := v.engine.Excerpt(v.ctx, v.tenant(), req, v.actor(), saidLast)
+	if err != nil || said.Session.ID == "" {
 		return talkView{}, err
 	}
-	out := talkView{Session: string(session.ID), About: strings.Join(present(cmp.Or(session.Channel, "web"), session.Language), ", ")}
-	page, err := v.engine.Messages(v.ctx, v.tenant(), engine.MessageQuery{Session: req.SessionID, Newest: true, Limit: saidLast + 4})
-	if err != nil {
-		return out, err
+	out := talkView{About: strings.Join(present(cmp.Or(said.Session.Channel, "web"), said.Session.Language), ", "), More: said.More}
+	if said.Whole {
+		out.Session = string(said.Session.ID)
 	}
-	out.More = page.Next != ""
-	for _, m := range page.Items {
-		if m.Type == holdshort.TypeSuppressed || m.Role == holdshort.RoleSystem || m.Role == holdshort.RoleTool || m.RequestID == req.ID && m.Type == holdshort.TypeQuestion {
-			continue // what the user never saw; and the question itself is the headline
-		}
+	for _, m := range said.Messages {
 		line := talkLine{Who: m.Author, Mine: m.Role != holdshort.RoleUser, At: m.CreatedAt}
 		for _, p := range m.Parts {
 			switch {
@@ -60,9 +49,6 @@ func (v *visit) talkOf(req holdshort.Request) (talkView, error) {
 		if line.Text != "" {
 			out.Lines = append(out.Lines, line)
 		}
-	}
-	if n := len(out.Lines); n > saidLast {
-		out.Lines, out.More = out.Lines[n-saidLast:], true
 	}
 	return out, nil
 }

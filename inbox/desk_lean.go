@@ -9,8 +9,11 @@ import (
 
 var styleComment = regexp.MustCompile(`(?s)/\*.*?\*/`)
 
-// lean leaves out of a script or a style what only its authors read: comments that have a line of their own, and indentation. Nothing else is
-// touched, so that an error in a browser still names a line that looks like ours.
+// asideComment is one behind code. It has no quotes in it: within a text, the quote that ends it would follow.
+var asideComment = regexp.MustCompile("\\s+// [^\"'`]*$")
+
+// lean leaves out of a script or a style what only its authors read: comments and indentation. Nothing else is touched, so that an error in a
+// browser still names a line that looks like ours.
 func lean(name string, raw []byte) []byte {
 	if strings.Contains(name, ".min.") {
 		return raw
@@ -32,7 +35,7 @@ func lean(name string, raw []byte) []byte {
 		case len(text) == 0 || bytes.HasPrefix(text, []byte("//")):
 			continue
 		default:
-			out.Write(text)
+			out.Write(asideComment.ReplaceAll(text, nil))
 			out.WriteByte('\n')
 		}
 		if bytes.Count(line, []byte("`"))%2 == 1 {

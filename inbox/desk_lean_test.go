@@ -4,7 +4,7 @@ import "testing"
 
 func TestLean(t *testing.T) {
 	for _, tt := range []struct{ name, in, want string }{
-		{"a.js", "// why\nconst a = 1; // kept: it may be in a text\n\n  if (a) {\n    b(\"//x\");\n  }\n", "const a = 1; // kept: it may be in a text\nif (a) {\nb(\"//x\");\n}\n"},
+		{"a.js", "// why\nconst a = 1; // gone\nconst c = \"x // y\"; // a 'quote' keeps it\n\n  if (a) {\n    b(\"//x\");\n  }\n", "const a = 1;\nconst c = \"x // y\"; // a 'quote' keeps it\nif (a) {\nb(\"//x\");\n}\n"},
 		{"a.js", "const t = `a\n  // b\n\n  c`;\n  d();\n", "const t = `a\n  // b\n\n  c`;\nd();\n"},
 		{"a.js", "const t = `one line`;\n  // gone\n", "const t = `one line`;\n"},
 		{"a.min.js", "// kept\n  x\n", "// kept\n  x\n"},

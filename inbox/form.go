@@ -12,7 +12,7 @@ import (
 // field is one value to be typed, made of a JSON Schema. Whether what was typed fits is for the schema itself to say.
 type field struct {
 	Name, Label, Help string
-	Input             string // text, long, number, select, date, time, email, url, json, object, list or choice
+	Input             string // text, long, number, select, date, time, email, url, json, object, list, choice, or fixed: there is nothing to type
 	Value             string
 	Original          string // what stood there before anybody typed
 	Choices           []choice
@@ -49,7 +49,10 @@ func fieldFor(s shape, root json.RawMessage, was json.RawMessage, form url.Value
 	if value == nil {
 		value = s.Default
 	}
-	f.Input = s.input(value, depth)
+	if f.Input = s.input(value, depth); required && len(s.Const) > 0 && (was == nil || canonicalText(was) == canonicalText(s.Const)) {
+		f.Input, f.was = "fixed", s.Const
+		return f
+	}
 	switch f.Input {
 	case "object":
 		f.members(s, root, value, form, depth)
@@ -120,9 +123,21 @@ func (f *field) members(s shape, root, value json.RawMessage, form url.Values, d
 			f.extra[name] = raw
 		}
 	}
-	for _, name := range properties.names() {
+	names := properties.names()
+	slices.SortStableFunc(names, func(a, b string) int { // what has to be filled in comes first
+		return needFirst(required, a) - needFirst(required, b)
+	})
+	for _, name := range names {
 		f.Fields = append(f.Fields, fieldFor(properties.of(name, nil), root, object[name], form, f.Name+"."+escapedName(name), name, slices.Contains(required, name), depth+1))
 	}
+}
+
+// needFirst sorts what has to be filled in before the rest.
+func needFirst(required []string, name string) int {
+	if slices.Contains(required, name) {
+		return 0
+	}
+	return 1
 }
 
 // list has an entry per item, each under a number of its own, so that one can be taken out.
@@ -163,9 +178,8 @@ func (f *field) alternatives(s shape, root, value json.RawMessage, form url.Valu
 	list := s.oneOf()
 	chosen := -1
 	for i, raw := range list {
-		if alternative := shapeOf(raw).resolved(root); value != nil && fits(raw, root, value) && chosen < 0 {
-			chosen = i
-			_ = alternative
+		if chosen < 0 && value != nil && fits(raw, root, value) {
+			chosen, f.Original = i, strconv.Itoa(i)
 		}
 	}
 	if form != nil {
@@ -186,6 +200,7 @@ func (f *field) alternatives(s shape, root, value json.RawMessage, form url.Valu
 		}
 		f.Choices = append(f.Choices, choice{strconv.Itoa(i), label, i == chosen})
 		if i == chosen {
+			f.Value = strconv.Itoa(i)
 			inner := fieldFor(shapeOf(raw), root, value, form, f.Name+"."+strconv.Itoa(i), "", true, depth+1)
 			f.Fields = []field{inner}
 		}

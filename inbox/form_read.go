@@ -36,6 +36,8 @@ func fieldOf(err error) string {
 // whether it fits.
 func (f field) read() (json.RawMessage, error) {
 	switch f.Input {
+	case "fixed":
+		return f.was, nil
 	case "object":
 		return f.readObject()
 	case "list":

@@ -15,6 +15,7 @@ import (
 // submitted is what a browser sends of a form that nobody touched, or of one that was filled in with its values.
 func submitted(f field, into url.Values) url.Values {
 	switch f.Input {
+	case "fixed":
 	case "object":
 		for _, inner := range f.Fields {
 			submitted(inner, into)

@@ -34,7 +34,9 @@ func (v *visit) outcomeOf(s sight) (out outcomeView) {
 	operations := s.Operations
 	var journal []holdshort.JournalEntry
 	if s.run != nil {
-		out.runState(*s.run)
+		if out.runState(*s.run); req.Outcome == holdshort.Rejected && out.Tone == "yes" {
+			out.Tone = "" // it went on without what was asked for
+		}
 		all, err := v.engine.Operations(v.ctx, v.tenant(), req.RunID)
 		if err != nil { // the card is worth showing without it
 			return out

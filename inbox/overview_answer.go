@@ -57,6 +57,30 @@ func waitingTitle(t engine.Tally, at time.Time) string {
 	return amountOf(t, "request waits", "requests wait") + ", the oldest for " + age
 }
 
+// kindsTitle: what waits? The counts and names are those of the kinds that do, the most first.
+func kindsTitle(counts []engine.Tally, names []string) string {
+	rest, uncounted := int64(0), 0
+	for i, t := range counts {
+		if i > 0 {
+			rest += t.Count
+		}
+		if t.More {
+			uncounted++
+		}
+	}
+	switch {
+	case len(names) == 1:
+		return "All of it: " + names[0]
+	case uncounted > 1: // nobody knows which of them is more
+		return "Over a thousand each of " + andWords(names[:uncounted])
+	case counts[0].Count == counts[1].Count && !counts[0].More:
+		return "As many " + names[0] + " as " + names[1] + " wait"
+	case rest >= counts[0].Count:
+		return capital(names[0]) + " are the largest part"
+	}
+	return "Mostly " + names[0]
+}
+
 // under is a round time that is longer than d.
 func under(d time.Duration) string {
 	round := func(unit time.Duration) int { return int(d/unit) + 1 }

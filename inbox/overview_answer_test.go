@@ -36,6 +36,13 @@ func TestAnswers(t *testing.T) {
 		{"some wait", waitingTitle(open(23, false, 134*time.Minute), at), "23 requests wait, the oldest for 2 h 14 min"},
 		{"very many wait", waitingTitle(open(1000, true, 72*time.Hour), at), "1,000+ requests wait, the oldest for 3 days"},
 
+		{"one kind", kindsTitle([]engine.Tally{{Count: 3}}, []string{"approvals"}), "All of it: approvals"},
+		{"mostly", kindsTitle([]engine.Tally{{Count: 3}, {Count: 2}}, []string{"approvals", "questions"}), "Mostly approvals"},
+		{"exactly half", kindsTitle([]engine.Tally{{Count: 3}, {Count: 2}, {Count: 1}}, []string{"approvals", "questions", "repairs"}), "Approvals are the largest part"},
+		{"equally many", kindsTitle([]engine.Tally{{Count: 3}, {Count: 3}}, []string{"approvals", "questions"}), "As many approvals as questions wait"},
+		{"too many to count", kindsTitle([]engine.Tally{{Count: 1000, More: true}, {Count: 1000, More: true}, {Count: 4}}, []string{"approvals", "questions", "repairs"}), "Over a thousand each of approvals and questions"},
+		{"one too many to count", kindsTitle([]engine.Tally{{Count: 1000, More: true}, {Count: 1000}}, []string{"approvals", "questions"}), "Approvals are the largest part"},
+
 		{"no decision", timesTitle(engine.Times{}), "Nobody has decided anything"},
 		{"one decision", timesTitle(engine.Times{N: 1, P50: 160 * time.Second}), "The only decision took 2 min"},
 		{"some decisions", timesTitle(engine.Times{N: 9, P50: 160 * time.Second}), "Half of the decisions take under 3 minutes"},

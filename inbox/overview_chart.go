@@ -81,20 +81,16 @@ func kindsChart(o engine.OpenNow) chart {
 		return cmp.Or(cmp.Compare(b.t.Count, a.t.Count), cmp.Compare(a.kind, b.kind))
 	})
 	c := chart{ID: "kinds", Heads: []string{"Kind", "Requests"}, Dense: true}
-	switch {
-	case len(list) == 0:
+	if len(list) == 0 {
 		c.Title, c.Empty = "No kind is counted", "Approvals, questions, choices, escalations and unknown outcomes are counted apart."
 		return c
-	case len(list) == 1:
-		c.Title = "All of it: " + strings.ToLower(kindWord(list[0].kind))
-	case list[0].t.Count == list[1].t.Count:
-		c.Title = "As many " + strings.ToLower(kindWord(list[0].kind)) + " as " + strings.ToLower(kindWord(list[1].kind)) + " wait"
-	default:
-		c.Title = "Mostly " + strings.ToLower(kindWord(list[0].kind))
-		if rest := totalOf(o.ByKind) - list[0].t.Count; rest > list[0].t.Count {
-			c.Title = capital(kindWord(list[0].kind)) + " are the largest part"
-		}
 	}
+	var counts []engine.Tally
+	var names []string
+	for _, k := range list {
+		counts, names = append(counts, k.t), append(names, strings.ToLower(kindWord(k.kind)))
+	}
+	c.Title = kindsTitle(counts, names)
 	for _, k := range list {
 		tone := ""
 		if k.kind == holdshort.Reconcile {
@@ -103,13 +99,6 @@ func kindsChart(o engine.OpenNow) chart {
 		c.Bars = append(c.Bars, bar{Label: kindWord(k.kind), Link: "/?kind=" + url.QueryEscape(string(k.kind)), Value: tallied(k.t), Size: barSize(float64(k.t.Count), float64(list[0].t.Count)), Tone: tone})
 	}
 	return c
-}
-
-func totalOf(m map[holdshort.Kind]engine.Tally) (n int64) {
-	for _, t := range m {
-		n += t.Count
-	}
-	return n
 }
 
 // outcomesChart draws what became of what was asked.
@@ -279,7 +268,7 @@ func runsChart(r engine.RunsNow, p period) chart {
 	rows := []struct {
 		label, link, tone string
 		t                 engine.Tally
-	}{{"queued", "/runs?status=queued", "", r.Queued}, {"running", "/runs?status=running", "", r.Running}, {"waiting for a person", "/runs?status=waiting", "hold", r.Waiting}, {"sleeping until a time", "/runs?status=waiting", "", r.Sleeping},
+	}{{"queued", "/runs?status=queued", "", r.Queued}, {"running", "/runs?status=running", "", r.Running}, {"waiting for a person", "/runs?status=waiting", "hold", r.Waiting}, {"sleeping, or waiting for a post", "/runs?status=waiting", "", r.Sleeping},
 		{"held", "/runs?held=yes", "no", r.Held}, {"failed in " + p.Words, "/runs?status=failed", "no", r.Failed}}
 	most := int64(0)
 	for _, row := range rows {

@@ -1,7 +1,6 @@
 package inbox
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -218,5 +217,3 @@ func (b *rulesBed) live(n int) {
 	}
 	b.kit.Settle()
 }
-
-var _ = context.Background

@@ -14,7 +14,10 @@ func (b *rulesBed) seenBy(who string) string {
 		r.Header.Set("X-Test-Who", who)
 		b.in.ServeHTTP(w, r)
 	}))
-	b.t.Cleanup(front.Close)
+	b.t.Cleanup(func() { // live pages hold on
+		front.CloseClientConnections()
+		front.Close()
+	})
 	return front.URL
 }
 
@@ -30,6 +33,9 @@ func TestRulesInABrowser(t *testing.T) {
 				t.Helper()
 				if wide := browser.Eval[int](tab, `document.documentElement.scrollWidth - innerWidth`); wide > 0 {
 					t.Errorf("the page is %d px too wide", wide)
+				}
+				if look.Language != "" { // the colours are the same
+					return
 				}
 				if found := tab.Barriers(t); len(found) > 0 {
 					t.Errorf("%+v", found)

@@ -214,6 +214,18 @@ func TestReplayPage(t *testing.T) {
 	}
 }
 
+// What only a journal has is shown to those who may read journals.
+func TestReplayHidesJournals(t *testing.T) {
+	r := replay.Result{Judged: 2, Sums: map[replay.Change]int{replay.AskedMore: 2}, Erased: 3, Older: true, Calls: []replay.Call{
+		{Tool: "refund", Args: "of a request", Request: "req_1", Run: "run_1", Change: replay.AskedMore, Was: policy.Allow, Is: policy.Ask}, {Tool: "refund", Args: "of a journal", Run: "run_2", Change: replay.AskedMore, Was: policy.Allow, Is: policy.Ask}}}
+	for _, journals := range []bool{true, false} {
+		got := replayedRulesOf(r, journals)
+		if got.Title != "Of 2 calls, 2 asked more" || got.Calls[0].Args != "of a request" || (got.Calls[1].Args != "") != journals || got.Calls[0].Link != "/requests/req_1" || got.Calls[1].Link != "/runs/run_2" || len(got.Left) != 2 {
+			t.Errorf("%+v", got)
+		}
+	}
+}
+
 type asTheyAre interface{ Rules }
 
 // slowRules take their time, and remember whether they were told to stop.

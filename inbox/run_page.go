@@ -30,6 +30,9 @@ type runView struct {
 	Why            []engine.Reason
 	Picture        timelineView
 	Journal        []runEntry
+	Shown          int    // steps until then
+	Before, After  string // addresses of other parts of the journal
+	Audit          string // address of all its events
 	Values         bool
 	Requests       []runRequest
 	Hidden         int
@@ -100,11 +103,21 @@ func (v *visit) runView(tl engine.Timeline) (runView, error) {
 	}
 	out.Took = longSpan(max(end.Sub(run.CreatedAt), 0))
 	out.Picture = pageTimeline(tl, q, now, past)
-	out.Journal, out.Values = entriesOf(tl, path), tl.Values
+	from := fromOf(q, len(tl.Journal))
+	out.Journal, out.Values = entriesOf(tl, path, from), tl.Values
+	if out.Shown = len(tl.Journal); from > 0 {
+		out.Before = listFrom(path, q, max(from-mostEntries, 0))
+	}
+	if from+mostEntries < len(tl.Journal) {
+		out.After = listFrom(path, q, from+mostEntries)
+	}
 	for _, r := range tl.Requests {
 		out.Requests = append(out.Requests, requestOfRun(r, now))
 	}
-	out.Hidden, out.Operations, out.Events, out.Earlier = tl.Hidden, operationsOfRun(tl.Operations), eventsOfRun(tl.Events), tl.Earlier
+	out.Hidden, out.Operations, out.Events, out.Earlier = tl.Hidden, operationsOfRun(tl.Operations), eventsOfRun(tl.Events), tl.Earlier || len(tl.Events) > mostEvents
+	if v.mayAudit() {
+		out.Audit = "/audit?" + url.Values{"run": {string(run.ID)}}.Encode()
+	}
 	for _, child := range tl.Children {
 		out.Children = append(out.Children, rowOfRun(child, now))
 	}
@@ -184,6 +197,25 @@ func stepOf(q url.Values, steps int) int {
 		return 0
 	}
 	return min(n, steps)
+}
+
+// fromOf is how many steps the list leaves out at its beginning: without a wish its end is shown.
+func fromOf(q url.Values, steps int) int {
+	n, err := strconv.Atoi(q.Get("from"))
+	if err != nil || n < 0 || n >= steps {
+		return max(steps-mostEntries, 0)
+	}
+	return n
+}
+
+func listFrom(path string, q url.Values, from int) string {
+	values := url.Values{"from": {strconv.Itoa(from)}}
+	for _, name := range []string{"step", "unfold"} {
+		if q.Has(name) {
+			values[name] = q[name]
+		}
+	}
+	return path + "?" + values.Encode() + "#journal"
 }
 
 // money writes millionths as people write money. What is not known is not written.

@@ -21,10 +21,14 @@ type valueView struct {
 	None bool
 }
 
-// longestValue is how much of a value a page shows; the API has all of it.
-const longestValue = 16 << 10
+const (
+	longestValue = 16 << 10 // of a value that a page shows by itself; the API has all of it
+	longestCell  = 2 << 10  // of one in a table
+)
 
-func valueOf(raw json.RawMessage) valueView {
+func valueOf(raw json.RawMessage) valueView { return shortened(raw, longestValue) }
+
+func shortened(raw json.RawMessage, most int) valueView {
 	if len(raw) == 0 || string(raw) == "null" {
 		return valueView{None: true}
 	}
@@ -34,10 +38,10 @@ func valueOf(raw json.RawMessage) valueView {
 		b.Write(raw)
 	}
 	text := unescaped(b.String())
-	if len(text) <= longestValue {
+	if len(text) <= most {
 		return valueView{Text: text}
 	}
-	return valueView{Text: strings.ToValidUTF8(text[:longestValue], ""), Size: number(len(raw))}
+	return valueView{Text: strings.ToValidUTF8(text[:most], ""), Size: number(len(raw))}
 }
 
 // unescaped undoes what encoders do to JSON for the sake of old browsers: people read < better than its number.
@@ -66,37 +70,43 @@ func unescaped(text string) string {
 
 // runEntry is a row of the journal.
 type runEntry struct {
-	N             int
-	Key, Kind     string
-	Attempt       int
-	Started, At   time.Time
-	Took          string
-	Value         valueView
-	Error         *holdshort.Failure
-	Detail        valueView
-	Link, Address string
-	Own           bool // the kernel's own
+	N           int
+	Key, Kind   string
+	Attempt     int
+	Started, At time.Time
+	Took        string
+	Value       valueView
+	Error       *holdshort.Failure
+	Detail      valueView
+	Link        string
+	Own         bool // the kernel's own
 }
 
 // kindsOfEntries say what an entry is, as people call it.
 var kindsOfEntries = map[string]string{"approval": "decision", "ask": "question", "say": "message", "note": "note", "started": "call begun", "timer": "timer", "post": "post", "taken": "post taken"}
 
-func entriesOf(tl engine.Timeline, path string) []runEntry {
-	out := make([]runEntry, len(tl.Journal))
-	for i, e := range tl.Journal {
-		kind := e.Kind
-		if words, ok := kindsOfEntries[kind]; ok {
-			kind = words
-		}
-		key, _, _ := strings.Cut(e.Key, "!")
-		out[i] = runEntry{N: i + 1, Key: cmp.Or(key, kind), Kind: kind, Attempt: e.Attempt, Started: e.Started, At: e.Ended, Value: valueOf(e.Outcome), Error: e.Error, Detail: valueView{None: true}, Own: strings.Contains(e.Key, "!"),
-			Link: path + "?step=" + strconv.Itoa(i+1) + "#step"}
-		if d := e.Ended.Sub(e.Started); d > 0 {
-			out[i].Took = longSpan(d)
-		}
-		if e.Error != nil {
-			out[i].Detail = valueOf(e.Error.Detail)
-		}
+// mostEntries is how many steps a page lists at once.
+const mostEntries = 200
+
+// entriesOf lists the steps after the first so many, as many as a page takes.
+func entriesOf(tl engine.Timeline, path string, from int) []runEntry {
+	var out []runEntry
+	for i := from; i < min(from+mostEntries, len(tl.Journal)); i++ {
+		out = append(out, entryOf(tl.Journal[i], i+1, path, longestCell))
+	}
+	return out
+}
+
+func entryOf(e holdshort.JournalEntry, n int, path string, most int) runEntry {
+	kind := cmp.Or(kindsOfEntries[e.Kind], e.Kind)
+	key, _, _ := strings.Cut(e.Key, "!")
+	out := runEntry{N: n, Key: cmp.Or(key, kind), Kind: kind, Attempt: e.Attempt, Started: e.Started, At: e.Ended, Value: shortened(e.Outcome, most), Error: e.Error, Detail: valueView{None: true},
+		Own: strings.Contains(e.Key, "!"), Link: path + "?step=" + strconv.Itoa(n) + "#step"}
+	if d := e.Ended.Sub(e.Started); d > 0 {
+		out.Took = longSpan(d)
+	}
+	if e.Error != nil {
+		out.Detail = shortened(e.Error.Detail, most)
 	}
 	return out
 }
@@ -171,7 +181,11 @@ type runEvent struct {
 	Data                       string
 }
 
+// mostEvents of a run's log are listed on its page: the newest. The audit page has all.
+const mostEvents = 200
+
 func eventsOfRun(list []holdshort.Event) []runEvent {
+	list = list[max(len(list)-mostEvents, 0):]
 	out := make([]runEvent, len(list))
 	for i, e := range list {
 		out[i] = runEvent{Type: e.Type, Actor: e.Actor, Code: e.Code, Request: string(e.Request), At: e.At, Data: string(e.Data)}
@@ -261,7 +275,7 @@ func replayOf(tl engine.Timeline, n, steps int, path string, q url.Values) *runR
 		}
 		return path + "?" + values.Encode() + "#step"
 	}
-	r := &runReplay{N: n, Of: steps, At: tl.Journal[n-1].Ended, Entry: entriesOf(tl, path)[n-1], Now: path, Path: path, Unfold: q["unfold"]}
+	r := &runReplay{N: n, Of: steps, At: tl.Journal[n-1].Ended, Entry: entryOf(tl.Journal[n-1], n, path, longestValue), Now: path, Path: path, Unfold: q["unfold"]}
 	if n > 1 {
 		r.First, r.Prev = to(1), to(n-1)
 	}

@@ -106,6 +106,29 @@ func TestRunReplay(t *testing.T) {
 	}
 }
 
+// A run of thousands of steps has a page of a sane size, on which every step can be reached.
+func TestRunOfThousands(t *testing.T) {
+	b := newRunBed(t)
+	run := b.starts("ben", "steps", 2000)
+	path := "/runs/" + string(run.ID)
+	page := b.get("ben", path)
+	if len(page.text) > 400<<10 {
+		t.Errorf("%d bytes", len(page.text))
+	}
+	page.has(t, "2000 steps", ">look 1999<", ">look 1800<", "Earlier steps", "from=1600#journal", "Steps that are alike are folded.")
+	page.lacks(t, ">look 1799<", "Later steps")
+	page = b.get("ben", path+"?from=0")
+	page.has(t, ">look 0<", ">look 199<", "Later steps", "from=200#journal")
+	page.lacks(t, ">look 200<", "Earlier steps")
+	b.get("ben", path+"?step=1000").has(t, "Step 1000 of 2000", ">look 999<", "from=600&amp;step=1000#journal", "a-value-999")
+	if page := b.get("ben", path+"?unfold=all"); page.status != 200 || len(page.text) > 1<<20 {
+		t.Errorf("%d, %d bytes", page.status, len(page.text))
+	}
+	for _, from := range []string{"-1", "x", "5000", ""} {
+		b.get("ben", path+"?from="+from).has(t, ">look 1999<")
+	}
+}
+
 // A run that waits says for whom; decided, its page has the decision, the operation and the picture of the pause.
 func TestRunPaused(t *testing.T) {
 	b := newRunBed(t)
@@ -181,6 +204,27 @@ func TestMiniTimeline(t *testing.T) {
 	}
 	if got, err := v.miniTimeline(holdshort.Request{ID: "req_1"}); err != nil || !got.Empty {
 		t.Errorf("without a run: %+v, %v", got, err)
+	}
+}
+
+// A run's state is what stands in its way first.
+func TestStateOfRun(t *testing.T) {
+	held := &holdshort.Hold{Code: holdshort.JournalMismatch, Since: dawn}
+	for _, tt := range []struct {
+		run  holdshort.Run
+		want runState
+	}{
+		{holdshort.Run{Status: holdshort.RunWaiting, Held: held, Open: 1}, runState{"held: journal_mismatch", "no", dawn}},
+		{holdshort.Run{Status: holdshort.RunWaiting, Open: 2, UpdatedAt: dawn}, runState{"holding short", "hold", dawn}},
+		{holdshort.Run{Status: holdshort.RunWaiting, UpdatedAt: dawn}, runState{"waiting", "", dawn}},
+		{holdshort.Run{Status: holdshort.RunRunning, UpdatedAt: dawn}, runState{"running", "", dawn}},
+		{holdshort.Run{Status: holdshort.RunCompleted, EndedAt: dawn}, runState{"completed", "yes", dawn}},
+		{holdshort.Run{Status: holdshort.RunFailed, EndedAt: dawn}, runState{"failed", "no", dawn}},
+		{holdshort.Run{Status: holdshort.RunCanceled, EndedAt: dawn, Held: held}, runState{"canceled", "", dawn}},
+	} {
+		if got := stateOfRun(tt.run); got != tt.want {
+			t.Errorf("%+v: %+v", tt.run, got)
+		}
 	}
 }
 

@@ -97,6 +97,17 @@ func TestSessionPage(t *testing.T) {
 	b.get("olga", "/sessions?user=nobody").has(t, "No session is like that")
 }
 
+// What has not reached the user is said.
+func TestSessionNotDelivered(t *testing.T) {
+	b := newRunBed(t)
+	s, err := b.engine.OpenSession(t.Context(), deskTenant, engine.OpenSessionInput{User: "ben", Channel: "pigeons", Address: "roof", Agent: "desk"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.says("ben", string(s.ID), "m1", "hello")
+	b.get("adm", "/sessions/"+string(s.ID)).has(t, "Not delivered yet", "pigeons", "I heard: hello")
+}
+
 // However long a conversation is, its end is shown.
 func TestLongSession(t *testing.T) {
 	b := newRunBed(t)

@@ -42,7 +42,7 @@ func (s scene) place(v *timelineView, marks []mark, goesOn bool) {
 		v.Bars = append(v.Bars, b)
 		s.dots(v, m, y, x)
 		if m.tone == "hold" && y > rowHeight && m.many == 0 {
-			v.Drops = append(v.Drops, timelineDrop{X: b.X, From: y - rowHeight/2 - 4, To: b.Y})
+			v.Drops = append(v.Drops, timelineDrop{X: b.X, From: y - 9, To: b.Y})
 		}
 	}
 	slices.SortStableFunc(v.Bars, func(a, b timelineBar) int { return cmp.Compare(a.X, b.X) }) // who goes through them by key goes through time

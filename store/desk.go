@@ -1,7 +1,12 @@
 package store
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/holdshort/holdshort"
 )
@@ -14,9 +19,18 @@ const (
 	RestSeat = "-"
 )
 
-func RoleSeat(role string) string  { return "r:" + role }
-func UserSeat(user string) string  { return "u:" + user }
-func OwnerSeat(user string) string { return "o:" + user }
+func RoleSeat(role string) string  { return seat("r:", role) }
+func UserSeat(user string) string  { return seat("u:", user) }
+func OwnerSeat(user string) string { return seat("o:", user) }
+
+// seat keeps a name short enough for a key, and writable in every database.
+func seat(kind, name string) string {
+	if len(name) <= 128 && utf8.ValidString(name) && strings.IndexByte(name, 0) < 0 {
+		return kind + name
+	}
+	sum := sha256.Sum256([]byte(name))
+	return kind + "#" + hex.EncodeToString(sum[:])
+}
 
 // Seats are those of a request, each once.
 func Seats(req *holdshort.Request) []string {
@@ -27,12 +41,9 @@ func Seats(req *holdshort.Request) []string {
 		out[0] = NamedSeat
 	}
 	add := func(seat string) {
-		for _, s := range out {
-			if s == seat {
-				return
-			}
+		if !slices.Contains(out, seat) {
+			out = append(out, seat)
 		}
-		out = append(out, seat)
 	}
 	for _, role := range a.Roles {
 		add(RoleSeat(role))

@@ -19,7 +19,7 @@ func Sights(req *holdshort.Request) []string {
 	return out
 }
 
-func RaiserSeat(id string) string { return "k:" + id }
+func RaiserSeat(id string) string { return seat("k:", id) }
 
 // SearchQuery looks for words in the question, the rule, the names of tools, agent and flow, the short code and the requester; an id is looked for by
 // itself. Every word must be there, and the last may be the beginning of one.

@@ -29,6 +29,7 @@ type benchCommand struct {
 	Idle  string `hidden:""` // this process is the one that is measured
 	Looks int    `hidden:""`
 	Hold  int    `hidden:""` // this process holds connections open
+	Watch int    `hidden:""` // this process has pages open
 }
 
 func (benchCommand) Help() string {
@@ -57,6 +58,9 @@ func progress(out *console) func(string) {
 func (c *benchCommand) Run(ctx context.Context, out *console) error {
 	if c.Idle != "" {
 		return bench.Idle(ctx, c.Idle, c.Looks, out)
+	}
+	if c.Watch > 0 {
+		return bench.WatchInbox(ctx, c.Watch, os.Stdin, out)
 	}
 	if c.Hold > 0 {
 		return bench.Hold(ctx, c.Hold, os.Stdin, out)

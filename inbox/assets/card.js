@@ -1,10 +1,15 @@
 // The card of a request: deciding, looking again when something changed, and losing nothing that was typed.
 import {forget, restore, save} from "./draft.js";
-import {check, dress, editing, reset} from "./form.js";
 import {cancel, hold, howLong, isWaiting, lastWaiting} from "./undo.js";
 import {onKey} from "./keys.js";
 import {serverTime} from "./times.js";
 import "./timeline.js";
+
+// Fields are dealt with by a file of their own, loaded where a card has any.
+const forms = (article, fn) => { if (article.querySelector(".edit, .fields, .fate")) import("./form.js").then(fn); };
+const dress = article => forms(article, f => f.dress(article));
+const check = article => forms(article, f => f.check(article));
+const editing = (article, on) => forms(article, f => f.editing(article, on));
 
 const tell = (name, detail) => document.dispatchEvent(new CustomEvent(name, {detail}));
 const articles = id => [...document.querySelectorAll("article.request")].filter(a => !id || a.dataset.id === id);
@@ -28,7 +33,11 @@ function settle(article) {
     t.textContent = (Math.abs(at - serverTime()) < 12 * 3600e3 ? clock : day).format(at);
   }
   if (article.dataset.status !== "open") forget(article.dataset.id);
-  else if (restore(article)) editing(article, true);
+  else {
+    const was = restore(article);
+    if (was.editing) editing(article, true);
+    if (was.draw) drawAgain(article, was.draw);
+  }
   dress(article);
   if (formOf(article)?.classList.contains("editing")) check(article);
   if (unsent.has(article.dataset.id)) notSent(article);
@@ -40,8 +49,21 @@ function settle(article) {
   tell("hs:card", {id: article.dataset.id});
 }
 
+// drawAgain has the server draw the fields that were there when somebody typed into them.
+const drawing = new Set();
+async function drawAgain(article, body) {
+  const id = article.dataset.id;
+  if (drawing.has(id)) return;
+  drawing.add(id);
+  try {
+    const answer = await ask(formOf(article).getAttribute("action"), {method: "POST", body});
+    if (answer.ok && article.isConnected) swap(article, await answer.text());
+  } catch { /* what was typed is still kept */ } finally { drawing.delete(id); }
+}
+
 const look = () => articles().forEach(settle);
 document.addEventListener("htmx:after:swap", look);
+document.addEventListener("hs:card", look);
 
 // where the reader is: the focus, what is unfolded.
 function placeOf(article) {
@@ -206,14 +228,16 @@ function opened(form, verb) {
 }
 
 function decide(article, form, button) {
-  const id = article.dataset.id, verb = button.value;
+  const id = article.dataset.id, verb = button.value === "approve" && form.classList.contains("editing") && !form.querySelector(".each") ? "edit" : button.value;
   if (isWaiting(id) || form.dataset.sending) return; // pressed twice
   const missing = ready(article, form, verb);
   say(article, missing, "hold");
   if (missing) return;
   save(article);
   for (const d of form.querySelectorAll("details[open]")) d.open = false;
-  const body = bodyOf(form, button), ms = howLong(article, form), send = () => deliver(article, form, body, verb);
+  const body = bodyOf(form, button);
+  body.set("action", verb);
+  const ms = howLong(article, form), send = () => deliver(article, form, body, verb);
   if (!ms) { send(); return; }
   const what = (verb === "approve" || verb === "edit") && button.querySelector(".label") ? button.querySelector(".label").textContent.replace(/^Approve/, "Approving") : doing[verb] ?? "Sending";
   hold(article, form, what, ms, send, why => {
@@ -337,10 +361,12 @@ document.addEventListener("click", e => {
   }
   if (link) { e.preventDefault(); press(article, link.dataset.verb); }
   if (e.target.closest("button.reset")) {
-    reset(e.target.closest(".edit"));
-    save(article);
-    dress(article);
-    check(article);
+    forms(article, f => {
+      f.reset(e.target.closest(".edit"));
+      save(article);
+      f.dress(article);
+      f.check(article);
+    });
   }
 });
 
@@ -368,10 +394,12 @@ function press(article, verb) {
   case "assign": article.querySelector("form.assign button")?.click(); return;
   case "edit":
     if (!form.querySelector(".edit-link")) return;
-    editing(article, !form.classList.contains("editing"));
-    save(article);
-    if (form.classList.contains("editing")) article.querySelector(".call.editing .edit :is(input,textarea,select):not([type=hidden])")?.focus();
-    else say(article, "");
+    forms(article, f => {
+      f.editing(article, !form.classList.contains("editing"));
+      save(article);
+      if (form.classList.contains("editing")) article.querySelector(".call.editing .edit :is(input,textarea,select):not([type=hidden])")?.focus();
+      else say(article, "");
+    });
     return;
   case "reject": opened(form, "reject"); return;
   case "respond": if (form.querySelector("details[data-verb=respond]")) opened(form, "respond"); else form.querySelector("button[aria-keyshortcuts=s]")?.click(); return;

@@ -18,29 +18,31 @@ else if (document.getElementById("choice")) {
 const atEnd = () => { const l = log(); return l && l.scrollHeight - l.scrollTop - l.clientHeight < 60; };
 const toEnd = () => { const l = log(); if (l) l.scrollTop = l.scrollHeight; };
 
-// take puts what the server says in place of what is shown: bubbles that are there stay, so that nothing jumps.
-function take(text) {
+// take puts what the server says in place of what is shown: bubbles that are there stay, so that nothing jumps. An answer to an older question
+// than the one that was taken last is not taken.
+const words = b => b.querySelector("p")?.textContent;
+let asked = 0, taken = 0;
+function take(text, number) {
   const page = new DOMParser().parseFromString(text, "text/html");
   const fresh = page.querySelector("#chat,#session"), now = talk();
-  if (!fresh || !now) return;
+  if (!fresh || !now || number < taken) return;
+  taken = number;
   if (fresh.dataset.gone) { remember(""); now.replaceWith(document.adoptNode(fresh)); return; }
-  const end = atEnd(), into = log(), from = fresh.querySelector("#log");
-  const ids = new Set();
+  const end = atEnd(), into = log(), ids = new Set();
+  for (const b of [...into.children]) if (!b.id) b.remove();
   let after = null;
-  for (const b of [...from.children]) {
-    if (b.id) ids.add(b.id);
+  for (const b of [...fresh.querySelector("#log").children]) {
+    ids.add(b.id);
     const old = b.id ? document.getElementById(b.id) : null;
-    if (old && old.textContent.replace(/\s+/g, " ").length && old.querySelector("p")?.textContent === b.querySelector("p")?.textContent && old.className === b.className) { after = old; continue; }
-    if (old && !old.classList.contains("streams")) { old.replaceWith(document.adoptNode(b)); after = document.getElementById(b.id); continue; }
-    old?.remove();
+    if (old && old.className === b.className && words(old) === words(b)) { after = old; continue; }
     const put = document.adoptNode(b);
-    if (put.classList.contains("quiet") && into.querySelector(".bubble")) continue;
-    after ? after.after(put) : into.prepend(put);
+    old ? old.replaceWith(put) : after ? after.after(put) : into.prepend(put);
     after = put;
   }
-  for (const b of [...into.children]) if (!b.classList.contains("streams") && (b.id ? !ids.has(b.id) : ![...from.children].includes(b) && b.classList.contains("quiet") && ids.size)) b.remove();
+  const works = fresh.querySelector(".working");
+  for (const b of [...into.children]) if (b.id && !ids.has(b.id) && !(works && b.classList.contains("streams"))) b.remove();
   document.getElementById("standing")?.replaceWith(document.adoptNode(fresh.querySelector("#standing")));
-  for (const part of ["#take", ".chat-side"]) if (now.id === "session" && fresh.querySelector(part)) now.querySelector(part)?.replaceWith(document.adoptNode(fresh.querySelector(part)));
+  if (now.id === "session") for (const part of ["#take", ".chat-side"]) now.querySelector(part)?.replaceWith(document.adoptNode(fresh.querySelector(part)));
   if (fresh.dataset.requests !== undefined) now.dataset.requests = fresh.dataset.requests;
   cards();
   if (end) toEnd();
@@ -79,18 +81,22 @@ async function draw(w, id) {
 }
 
 // Looking again: when the server says that something happened, after a lost connection, and while no stream is heard.
-let waits = 0, asks = null;
+let waits = 0, busy = false, again = false;
 function later(ms) {
   clearTimeout(waits);
   waits = setTimeout(refresh, ms);
 }
 async function refresh() {
-  const at = talk();
-  if (!at || at.dataset.gone) return;
-  asks?.abort();
-  asks = new AbortController();
-  const answer = await fetch(location.pathname, {headers: {"HX-Request": "true"}, cache: "no-store", signal: asks.signal}).catch(() => null);
-  if (answer && (answer.ok || answer.status === 404)) take(await answer.text());
+  if (!talk() || talk().dataset.gone) return;
+  if (busy) { again = true; return; }
+  busy = true;
+  const number = ++asked;
+  try {
+    const answer = await fetch(location.pathname, {headers: {"HX-Request": "true"}, cache: "no-store"});
+    if (answer.ok || answer.status === 404) take(await answer.text(), number);
+  } catch { /* the page says itself that it is not connected, and looks again once it is */ }
+  busy = false;
+  if (again) { again = false; later(100); }
 }
 document.addEventListener("hs:session", e => { if (e.detail.id === (talk()?.dataset.session ?? talk()?.dataset.id)) later(40); });
 document.addEventListener("hs:decided", () => later(150));
@@ -128,7 +134,8 @@ function listen(session) {
   addEventListener("pagehide", () => pieces.close());
 }
 
-// Sending: what could not be sent stays in the field, and sent again it is the same message.
+// Sending: what could not be sent stays in the field. Sent again as it is it is the same message, changed it is another one.
+const another = form => { form.elements.message.value = crypto.getRandomValues(new Uint32Array(4)).join("-"); };
 async function send(form) {
   const text = form.elements.text, button = form.querySelector("button.primary"), unsent = document.getElementById("unsent");
   if (!text.value.trim() || form.dataset.sending) return;
@@ -136,13 +143,17 @@ async function send(form) {
   button.setAttribute("aria-disabled", "true");
   unsent.hidden = true;
   for (const w of document.querySelectorAll("#cards .widget")) if (!chat().dataset.requests.split(" ").includes(w.dataset.request)) w.remove();
+  if (form.dataset.tried !== undefined && form.dataset.tried !== text.value) another(form);
+  form.dataset.tried = text.value;
+  const number = ++asked;
   try {
     const answer = await fetch(form.action, {method: "POST", body: new URLSearchParams(new FormData(form)), headers: {"HX-Request": "true"}});
     const body = await answer.text();
-    if (!answer.ok && answer.status !== 409) throw new Error(new DOMParser().parseFromString(body, "text/html").querySelector(".refused p")?.textContent ?? "");
+    if (!answer.ok) throw new Error(new DOMParser().parseFromString(body, "text/html").querySelector(".refused p")?.textContent ?? "");
     text.value = "";
-    form.elements.message.value = crypto.getRandomValues(new Uint32Array(4)).join("-");
-    if (answer.ok) take(body);
+    delete form.dataset.tried;
+    another(form);
+    take(body, Math.max(number, taken));
     toEnd();
   } catch (err) {
     unsent.textContent = "Not sent" + (err instanceof TypeError || !err.message ? ": the server cannot be reached." : ": " + err.message + ".") + " What you wrote is still here.";

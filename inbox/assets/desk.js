@@ -37,6 +37,9 @@ function mark(id) {
   return row;
 }
 
+// The scripts of a card come when the list is there; without them its forms still work.
+const cardScripts = () => Promise.all([import("./card.js"), import("./timeline.js")]).catch(() => {});
+
 // fill puts something into the card's place and tells everybody who cares.
 function fill(content) {
   card.replaceChildren(card.querySelector(":scope > .back"), content);
@@ -67,8 +70,7 @@ export async function open(id, {push = true, into = false, wait = 0} = {}) {
   if (mine.signal.aborted) return;
   send("hs:open", {id});
   try {
-    const answer = await part("/requests/" + id + "/card", {signal: mine.signal});
-    const html = await answer.text();
+    const [answer] = await Promise.all([part("/requests/" + id + "/card", {signal: mine.signal}), cardScripts()]), html = await answer.text();
     if (mine.signal.aborted) return;
     fill(parsed(html));
     shownAt = performance.now();
@@ -131,8 +133,9 @@ export async function load(query, {push = true, keep = false} = {}) {
   if (mine.signal.aborted) return;
   const same = desk.dataset.view === query;
   desk.dataset.view = query;
-  const focused = document.activeElement?.closest?.("li.row")?.dataset.id, picks = picked(), top = scroller().scrollTop;
+  const focused = document.activeElement?.closest?.("li.row")?.dataset.id, chip = document.activeElement?.closest?.("a.chip")?.firstChild.textContent, picks = picked(), top = scroller().scrollTop;
   swap(fresh);
+  if (chip) [...list.querySelectorAll("a.chip")].find(c => c.firstChild.textContent === chip)?.focus();
   window.htmx?.process(list);
   if (keep || same) {
     for (const id of picks) { const box = rowOf(id)?.querySelector(".pick"); if (box) box.checked = true; }
@@ -489,12 +492,12 @@ document.addEventListener("hs:decided", e => {
     open(next.dataset.id);
     linkOf(next).focus();
     tell(became + ": " + about, "Show", id);
-    say(became + ": " + about + ". Next: " + word(next));
+    say("Next: " + word(next));
     return;
   }
   if (keeps()) away(); else row?.classList.add("closed");
   if (next) tell(became, "Next: " + word(next), next.dataset.id);
-  say(became + (about && ": " + about));
+  else say(became + (about && ": " + about));
 });
 
 // tell says something for a while, with a way to a request.
@@ -585,6 +588,7 @@ for (const [key, verb] of Object.entries({a: "approve", r: "reject", e: "edit", 
 }
 onKey("u", () => send("hs:decide", {id: openID(), verb: "undo"}));
 
+(window.requestIdleCallback ?? setTimeout)(cardScripts);
 dressed();
 shut(!desk.classList.contains("open"));
 markNav();

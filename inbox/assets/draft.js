@@ -16,6 +16,9 @@ function read(id) {
   try { return JSON.parse(sessionStorage.getItem(name(id))) ?? null; } catch { return null; }
 }
 
+// Entries of lists have numbers, and of alternatives one is chosen: without these there are no fields to put anything into.
+const lists = form => [...form?.elements ?? []].filter(e => e.name?.endsWith(".#")).map(e => [e.name, e.value]);
+
 // save keeps what is typed where that is not what the page came with.
 export function save(article) {
   const values = {};
@@ -28,17 +31,18 @@ export function save(article) {
     }
     if (e.value !== initial(e)) { values[key(e)] = e.value; any = true; }
   }
-  const editing = article.querySelector("form.decide")?.classList.contains("editing") ?? false;
+  const form = article.querySelector("form.decide"), editing = form?.classList.contains("editing") ?? false, entries = lists(form);
   try {
-    if (any || editing) sessionStorage.setItem(name(article.dataset.id), JSON.stringify({fingerprint: article.dataset.fingerprint, editing, values}));
+    if (any || editing || entries.length) sessionStorage.setItem(name(article.dataset.id), JSON.stringify({fingerprint: article.dataset.fingerprint, editing, values, entries}));
     else sessionStorage.removeItem(name(article.dataset.id));
   } catch { /* no room: it stays on the page as long as that is open */ }
 }
 
-// restore puts it back. It says whether arguments were being changed.
+// restore puts it back. It says whether arguments were being changed, and gives what to ask for where the form has to be drawn with other
+// fields first.
 export function restore(article) {
   const draft = read(article.dataset.id);
-  if (!draft) return false;
+  if (!draft) return {};
   const same = draft.fingerprint === article.dataset.fingerprint;
   for (const e of fieldsOf(article)) {
     const value = draft.values[key(e)];
@@ -46,7 +50,17 @@ export function restore(article) {
     if (e.type === "checkbox" || e.type === "radio") e.checked = value.includes(e.value);
     else e.value = value;
   }
-  return same && draft.editing;
+  const form = article.querySelector("form.decide");
+  if (!same || !form) return {};
+  const chosen = [...form.elements].some(e => e.name?.endsWith(".@") && draft.values[e.name] !== undefined && e.value !== initial(e));
+  if (!chosen && JSON.stringify(lists(form)) === JSON.stringify(draft.entries ?? [])) return {editing: draft.editing};
+  const body = new URLSearchParams(new FormData(form));
+  for (const [at] of lists(form)) body.delete(at);
+  for (const [at, number] of draft.entries ?? []) body.append(at, number);
+  for (const [at, value] of Object.entries(draft.values)) if (typeof value === "string" && !at.startsWith("c:")) body.set(at, value);
+  if (draft.editing) body.set("editing", "1");
+  body.set("action", "draw");
+  return {editing: draft.editing, draw: body};
 }
 
 export function forget(id) { try { sessionStorage.removeItem(name(id)); } catch { /* there is none then */ } }

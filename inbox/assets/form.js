@@ -12,7 +12,7 @@ export function editing(article, on) {
   if (on && !mark) form.append(Object.assign(document.createElement("input"), {type: "hidden", name: "editing", value: "1"}));
   if (!on) mark?.remove();
   const link = form.querySelector(".edit-link .label");
-  if (link) link.textContent = on ? "Leave as it was" : "Edit";
+  if (link) link.textContent = on ? "As it was" : "Edit";
   dress(article);
 }
 

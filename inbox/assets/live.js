@@ -157,7 +157,7 @@ const state = () => document.getElementById("state");
 function up(is, changed, why) {
   document.body.classList.toggle("stale", !is);
   if (!is) since ??= new Date();
-  const text = is ? "live" : why === "login" ? "You are logged out." : why ? "Not live: " + why + "." : "Not connected since " + clock.format(since) + ", trying again.";
+  const text = is ? "live" : why === "login" ? "You are logged out." : why === "paused" ? "Paused in the background." : why ? "Not live: " + why + "." : "Not connected since " + clock.format(since) + ", trying again.";
   if (text !== told) {
     told = text;
     const e = state();
@@ -167,7 +167,7 @@ function up(is, changed, why) {
       e.replaceChildren(text);
       if (why === "login") e.append(" ", link("Log in", "/login?next=" + encodeURIComponent(location.pathname + location.search)));
     }
-    notice("offline", is || e?.offsetParent ? "" : text); // where there is no room for it, it is said at the bottom
+    notice("offline", is || why === "paused" || e?.offsetParent ? "" : text); // where there is no room for it, it is said at the bottom
   }
   if (changed) say("live", {up: is});
 }
@@ -224,19 +224,24 @@ function hidden() {
   if (!secure) return park();
   const wait = new AbortController();
   hidden.wait = wait;
-  navigator.locks.request("holdshort-live", {ifAvailable: true}, held => held ? hold() : (park(), undefined)).then(() => {
-    if (document.hidden && !release && !wait.signal.aborted) return navigator.locks.request("holdshort-live", {signal: wait.signal}, () => { const until = hold(); if (!stream && !next) open(); return until; });
+  navigator.locks.request("holdshort-live", {ifAvailable: true}, held => held ? hold() : park()).then(() => {
+    if (document.hidden && !release && !wait.signal.aborted) return navigator.locks.request("holdshort-live", {signal: wait.signal}, hold);
   }).catch(() => {}); // nobody waits for it any more
 }
 
-function hold() { return new Promise(done => { release = done; }); }
+// hold keeps the page connected until somebody sees it, or it is closed.
+function hold() {
+  if (!document.hidden) return;
+  if (!stream && !next) open();
+  return new Promise(done => { release = done; });
+}
 
 function park() {
   clearTimeout(timer);
   next?.end();
   stream?.end();
   next = stream = null;
-  up(false, true);
+  up(false, true, "paused");
 }
 
 function visible() {
@@ -259,4 +264,4 @@ addEventListener("pagehide", () => { clearTimeout(timer); next?.end(); stream?.e
 addEventListener("pageshow", e => { if (e.persisted) { doubt = true; up(false, true); visible(); } });
 for (const name of ["hs:view", "hs:open", "hs:card", "htmx:after:swap"]) document.addEventListener(name, look);
 addEventListener("popstate", look);
-if (document.body.dataset.me) open();
+if (document.body.dataset.me) document.hidden ? hidden() : open();

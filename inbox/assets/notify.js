@@ -32,12 +32,17 @@ export function arrived(rows) {
   for (const r of mine) told.add(r.dataset.id);
   if (!mine.length || !document.hidden || !possible || !asked() || Notification.permission !== "granted") return;
   waiting += mine.length;
-  const id = mine[0].dataset.id, note = new Notification(waiting === 1 ? "1 request waits for you" : waiting + " requests wait for you", {tag: "holdshort", body: "Holdshort"});
-  note.onclick = () => {
-    window.focus();
-    note.close();
-    document.dispatchEvent(new CustomEvent("hs:show", {detail: {id}}));
-  };
+  const id = mine[0].dataset.id;
+  try {
+    const note = new Notification(waiting === 1 ? "1 request waits for you" : waiting + " requests wait for you", {tag: "holdshort", body: "Holdshort"});
+    note.onclick = () => {
+      window.focus();
+      note.close();
+      document.dispatchEvent(new CustomEvent("hs:show", {detail: {id}}));
+    };
+  } catch {
+    // Some phones let pages ask and then show nothing: the title still says it.
+  }
 }
 
 // titled puts what is shown, and how much waits, into the title of the page.

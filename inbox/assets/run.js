@@ -21,10 +21,11 @@ async function refresh() {
   if (picture && scrolled) picture.scrollLeft = scrolled;
 }
 
-let waits = 0;
+// A page that takes long to draw is drawn less often.
+let waits = 0, asked = 0, took = 0;
 function later(ms) {
   clearTimeout(waits);
-  waits = setTimeout(refresh, ms);
+  waits = setTimeout(async () => { asked = performance.now(); await refresh(); took = performance.now() - asked; }, Math.max(ms, asked + 4 * took - performance.now()));
 }
 document.addEventListener("hs:run", e => { if (e.detail.id === run()?.dataset.id) later(50); });
 
@@ -41,3 +42,19 @@ document.addEventListener("keydown", e => {
   location.assign(link.href);
 });
 document.addEventListener("change", e => { if (e.target.id === "slide") e.target.form.requestSubmit(); });
+
+// The list of runs is looked at again when something happened, and now and then: a run may move without anybody being asked.
+const list = () => document.getElementById("run-list");
+let listed = 0;
+async function relist() {
+  clearTimeout(listed);
+  listed = setTimeout(relist, 10000);
+  const at = list();
+  if (!at || document.hidden || document.body.classList.contains("stale") || at.contains(document.activeElement)) return;
+  const answer = await fetch(location.pathname + location.search, {headers: {"HX-Request": "true"}, cache: "no-store"}).catch(() => null);
+  if (answer?.ok) await htmx.swap({text: await answer.text(), target: at, sourceElement: at, swap: "outerMorph"});
+}
+if (list()) {
+  document.addEventListener("hs:counts", () => { clearTimeout(listed); listed = setTimeout(relist, 700); });
+  listed = setTimeout(relist, 10000);
+}

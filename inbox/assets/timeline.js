@@ -1,4 +1,4 @@
-// Pictures of runs: their times are in the reader's own zone, and one that is wider than its place shows its end, where the run is now.
+// Pictures of runs: their times are in the reader's own zone, and one that is wider than its place shows the last pause first.
 const clock = new Intl.DateTimeFormat(undefined, {hour: "2-digit", minute: "2-digit", second: "2-digit"});
 const seen = new WeakSet();
 
@@ -7,7 +7,8 @@ export function dress(root = document) {
   for (const s of root.querySelectorAll(".timeline.mini .scroll")) {
     if (seen.has(s)) continue;
     seen.add(s);
-    s.scrollLeft = s.scrollWidth;
+    const pause = [...s.querySelectorAll(".tl-bar.t-hold")].at(-1);
+    if (pause) s.scrollLeft = pause.getBoundingClientRect().left - s.getBoundingClientRect().left - 40;
   }
 }
 

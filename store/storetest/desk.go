@@ -75,6 +75,7 @@ func testSeats(b *bed) {
 		make(holdshort.Audience{Owner: true}, ""),
 		make(holdshort.Audience{}, "ann"),
 		make(holdshort.Audience{Users: []string{"ann"}}, "ann"),
+		make(holdshort.Audience{Users: []string{strings.Repeat("long", 1000), "nul\x00", "é"}}, "ann"),
 	}
 	b.update(func(tx store.Tx) error {
 		err := tx.PutSession(session)
@@ -84,8 +85,8 @@ func testSeats(b *bed) {
 		return err
 	})
 	b.seatsFit("after they were raised")
-	if n := len(b.seatRows()); n != 14 {
-		b.Errorf("%d seats, want 14", n)
+	if n := len(b.seatRows()); n != 18 {
+		b.Errorf("%d seats, want 18", n)
 	}
 	change := func(i int, read bool, change func(r *holdshort.Request)) func(tx store.Tx) error {
 		return func(tx store.Tx) error {

@@ -54,7 +54,7 @@ func testSessionList(t *testing.T, d Driver) {
 	} {
 		sorted := slices.Clone(sessions)
 		slices.SortFunc(sorted, func(x, y holdshort.Session) int {
-			return cmp.Or(y.UpdatedAt.Compare(x.UpdatedAt), cmp.Compare(y.ID, x.ID))
+			return cmp.Or(minute(y).Compare(minute(x)), cmp.Compare(y.ID, x.ID))
 		})
 		var want []string
 		for _, s := range sorted {

@@ -261,6 +261,16 @@ func testForgotten(b *bed) {
 	b.db.Crash(b)
 	b.index()
 	check("after a crash")
+	// Somebody changed by hand what was indexed: it is forgotten all the same.
+	b.db.Exec(b, "UPDATE runs SET agent = 'tuba'")
+	last := stays[len(stays)-1]
+	b.update(func(tx store.Tx) error { return tx.EraseSession(last.session.ID) })
+	stays = stays[:len(stays)-1]
+	b.index()
+	check("changed by hand")
+	if got := b.search(store.SearchQuery{Words: "tuba bassoon"}); b.store().Exclusive() && len(got) != len(stays) {
+		b.Errorf("made anew, %d are found by what was changed, want %d", len(got), len(stays))
+	}
 }
 
 // testPrunedWords: what retention takes is not found, and what is written after it is.
@@ -343,11 +353,16 @@ func testAlike(b *bed) {
 		return load(b, func(tx store.ReadTx) (store.Alike, error) { return tx.Alike(r, birth.Add(30*time.Second)) })
 	}
 	got := ask(open)
-	if got.Outcomes[holdshort.Approved] != 3 || got.Outcomes[holdshort.Rejected] != 1 || got.Outcomes[holdshort.Edited] != 1 || got.Outcomes[holdshort.Answered] != 1 || got.Expired != 1 || got.More {
+	if got.Outcomes[holdshort.Approved] != 3 || got.Outcomes[holdshort.Rejected] != 1 || got.Outcomes[holdshort.Edited] != 1 || got.Outcomes[holdshort.Answered] != 0 || got.Expired != 1 || got.More {
 		b.Errorf("got %+v", got)
 	}
 	if len(got.Decided) != 5 || got.Decided[0] != last.ID {
 		b.Errorf("the last that was decided is %v, want %s; itself is none of them", got.Decided, last.ID)
+	}
+	another := open
+	another.ID = newRequest(birth).ID
+	if got := ask(another); got.Outcomes[holdshort.Answered] != 1 || got.Decided[0] != open.ID {
+		b.Errorf("another like it gets %+v", got)
 	}
 	if got := ask(newRequest(birth)); len(got.Outcomes) != 0 || len(got.Decided) != 0 {
 		b.Errorf("one without a call is like %+v", got)

@@ -19,8 +19,8 @@ const (
 )
 
 var (
-	countAlike = statement(`SELECT result, COUNT(*) FROM (SELECT result FROM alike WHERE tenant = ? AND facet = ? AND closed_at >= ? ORDER BY closed_at DESC, id DESC LIMIT 1001) AS few GROUP BY result`)
-	listAlike  = statement(`SELECT id, result FROM alike WHERE tenant = ? AND facet = ? AND closed_at >= ? ORDER BY closed_at DESC, id DESC LIMIT ?`)
+	countAlike = statement(`SELECT result, COUNT(*) FROM (SELECT result FROM alike WHERE tenant = ? AND facet = ? AND closed_at >= ? AND id <> ? ORDER BY closed_at DESC, id DESC LIMIT 1001) AS few GROUP BY result`)
+	listAlike  = statement(`SELECT id, result FROM alike WHERE tenant = ? AND facet = ? AND closed_at >= ? AND id <> ? ORDER BY closed_at DESC, id DESC LIMIT ?`)
 	dropAlike  = statement(`DELETE FROM alike WHERE tenant = ? AND facet = ? AND closed_at = ? AND id = ?`)
 )
 
@@ -53,7 +53,7 @@ func (tx *Tx) Alike(req holdshort.Request, since time.Time) (out store.Alike, er
 	if facet == "" {
 		return out, nil
 	}
-	args := []any{string(tx.tenant), facet, micros(since)}
+	args := []any{string(tx.tenant), facet, micros(since), string(req.ID)} // itself is not like itself
 	seen := 0
 	err = tx.query(countAlike, args, func(scan func(...any) error) error {
 		var result, n int64
@@ -76,7 +76,7 @@ func (tx *Tx) Alike(req holdshort.Request, since time.Time) (out store.Alike, er
 		var id holdshort.RequestID
 		var result int64
 		err := scan(&id, &result)
-		if result != expiredResult && id != req.ID {
+		if result != expiredResult {
 			out.Decided = append(out.Decided, id)
 		}
 		return err

@@ -340,58 +340,6 @@ func (d *desk) nextSeats(limit int) (chunk []place, last place, more bool, err e
 	return chunk, last, more, nil
 }
 
-// seatArms is a statement that reads one seat: each of its arms a stretch of the table that is in order already.
-type seatArms struct {
-	*Statement
-	arms int
-	both bool // the order goes by urgency and id
-}
-
-func (d *desk) seatList() *seatArms {
-	kinds := make([]int64, 0, otherKind+1)
-	for k := range int64(otherKind + 1) {
-		if len(d.Kinds) == 0 || slices.ContainsFunc(d.Kinds, func(want holdshort.Kind) bool { return seatKind(want) == k }) {
-			kinds = append(kinds, k)
-		}
-	}
-	from, to := 0, len(urgencies)
-	if d.Priority != "" {
-		if from = slices.Index(urgencies, d.Priority); from < 0 {
-			return nil
-		}
-		to = from + 1
-	}
-	var arms []string
-	head := "SELECT * FROM (SELECT urgency, id FROM seats WHERE tenant = ? AND seat = ? AND kind = "
-	s := &seatArms{both: d.Order == store.ByUrgency}
-	order, direction := "urgency, id", ""
-	for _, k := range kinds {
-		switch {
-		case d.Order == store.ByNewest:
-			order, direction = "id", " DESC"
-			for u := from; u < to; u++ {
-				arms = append(arms, fmt.Sprintf("%s%d AND urgency = %d AND id < ? ORDER BY id DESC LIMIT ?) AS arm", head, k, u))
-			}
-		case d.Priority != "":
-			arms = append(arms, fmt.Sprintf("%s%d AND urgency = %d AND (urgency, id) > (?, ?) ORDER BY urgency, id LIMIT ?) AS arm", head, k, from))
-		default:
-			arms = append(arms, fmt.Sprintf("%s%d AND (urgency, id) > (?, ?) ORDER BY urgency, id LIMIT ?) AS arm", head, k))
-		}
-	}
-	s.arms = len(arms)
-	s.Statement = cached("SELECT urgency, id FROM (" + strings.Join(arms, " UNION ALL ") + ") AS seat ORDER BY " + order + direction + " LIMIT ?")
-	return s
-}
-
-// cached gives the statement of a text that was put together; there are few.
-func cached(text string) *Statement {
-	if s, ok := listings.Load(text); ok {
-		return s.(*Statement)
-	}
-	s, _ := listings.LoadOrStore(text, statement(text))
-	return s.(*Statement)
-}
-
 // loadPlaces adds the requests at places that fit to a page, in the order of the places.
 func (tx *Tx) loadPlaces(places []place, out *store.Page[holdshort.Request], fits func(r *holdshort.Request, due int64) bool) error {
 	if len(places) == 0 {

@@ -3,6 +3,7 @@ package sqldb
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,7 +20,9 @@ var seatCells = func() *Statement {
 				WHERE tenant = ? AND seat = ? AND kind = %d AND urgency = %d ORDER BY id LIMIT %d) AS cell GROUP BY kind, urgency`, k, u, store.MostCounted+1))
 		}
 	}
-	return statement(strings.Join(arms, " UNION ALL "))
+	return different(strings.Join(arms, " UNION ALL "), fmt.Sprintf(`SELECT k.kind, u.urgency, c.n, c.id FROM generate_series(0::bigint, %d) AS k (kind) CROSS JOIN generate_series(0::bigint, %d) AS u (urgency)
+		CROSS JOIN LATERAL (SELECT COUNT(*) AS n, MIN(id) AS id FROM (SELECT s.id FROM seats s WHERE s.tenant = ? AND s.seat = ? AND s.kind = k.kind AND s.urgency = u.urgency ORDER BY s.id LIMIT %d) AS cell) AS c
+		WHERE c.n > 0`, otherKind, len(urgencies)-1, store.MostCounted+1))
 }()
 
 var (
@@ -45,9 +48,9 @@ func (tx *Tx) DeskTally(seats []string, mine string, soon time.Time) (out store.
 	cells := map[cell]*cellCount{}
 	oldest := ""
 	for _, seat := range seats {
-		args := make([]any, 0, 2*(otherKind+1)*len(urgencies))
-		for range cap(args) / 2 {
-			args = append(args, string(tx.tenant), seat)
+		args := []any{string(tx.tenant), seat}
+		if tx.db.Dialect == SQLite {
+			args = slices.Repeat(args, (otherKind+1)*len(urgencies))
 		}
 		err := tx.query(seatCells, args, func(scan func(...any) error) error {
 			var at cell
