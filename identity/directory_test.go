@@ -10,7 +10,7 @@ import (
 // The directory says who was given which role beforehand, and holds nothing that opens a door.
 func TestDirectory(t *testing.T) {
 	b := newBed(t)
-	secret := "2f9c1d7be04a68f35b"+"7712aa90cd63e8f1"
+	secret := "2f9c1d7be04a68f35b" + "7712aa90cd63e8f1"
 	i, err := New(b.Engine, Config{AdminKey: secret, JWT: &JWT{Issuer: "https://issuer.example.org", Audience: []string{"holdshort"}, Secret: secret + "jwt"},
 		Roles: map[string][]string{"finance": {"bob@example.org", "group:accounting", "ana@example.org"}, "admin": {"ana@example.org"}, "empty": nil}})
 	if err != nil {

@@ -44,6 +44,13 @@ func nodesOf(raw json.RawMessage, withheld []string, id string) []argNode {
 
 // nodeOf reads what was redacted already; withheld only says which of it stands for something else.
 func nodeOf(name, path string, raw json.RawMessage, withheld []string, id string) argNode {
+	return nodeAt(name, path, raw, withheld, id, 0)
+}
+
+// tooDeep is from where on values within values are shown as they are written. Arguments end far before; what tools answer need not.
+const tooDeep = 40
+
+func nodeAt(name, path string, raw json.RawMessage, withheld []string, id string, depth int) argNode {
 	n := argNode{Name: name, ID: id}
 	raw = bytes.TrimSpace(raw)
 	if hidesAt(withheld, path) && string(raw) == `"[redacted]"` {
@@ -53,12 +60,14 @@ func nodeOf(name, path string, raw json.RawMessage, withheld []string, id string
 	switch {
 	case len(raw) == 0:
 		n.Kind = "nothing"
+	case depth > tooDeep:
+		n.Kind, n.Text = "text", string(raw)
 	case raw[0] == '{':
 		n.Kind = "object"
 		var object map[string]json.RawMessage
 		json.Unmarshal(raw, &object) // it was hashed as JSON
 		for i, member := range membersOf(raw) {
-			n.Items = append(n.Items, nodeOf(member, join(path, member), object[member], withheld, id+"-"+strconv.Itoa(i)))
+			n.Items = append(n.Items, nodeAt(member, join(path, member), object[member], withheld, id+"-"+strconv.Itoa(i), depth+1))
 		}
 		n.Text = "{}"
 	case raw[0] == '[':
@@ -66,7 +75,7 @@ func nodeOf(name, path string, raw json.RawMessage, withheld []string, id string
 		var list []json.RawMessage
 		json.Unmarshal(raw, &list)
 		for i, item := range list {
-			n.Items = append(n.Items, nodeOf(strconv.Itoa(i+1), join(path, strconv.Itoa(i)), item, withheld, id+"-"+strconv.Itoa(i)))
+			n.Items = append(n.Items, nodeAt(strconv.Itoa(i+1), join(path, strconv.Itoa(i)), item, withheld, id+"-"+strconv.Itoa(i), depth+1))
 		}
 		n.Text = "[]"
 	case raw[0] == '"':

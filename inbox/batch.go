@@ -65,8 +65,10 @@ func (g batchGroup) One() string {
 type batchItem struct {
 	ID, Fingerprint, Code, Question, About string
 	Args                                   string // in full
-	Effect                                 string
 }
+
+// Long reports whether the arguments need room of their own. What is short stands there without being asked for.
+func (i batchItem) Long() bool { return len(i.Args) > 240 }
 
 // batchSum is a field that every call of a tool has as a number.
 type batchSum struct{ Field, Total string }
@@ -109,7 +111,11 @@ func (v *visit) batch(b batchView) error {
 	if b.Back = "/"; v.partial() {
 		return v.part(http.StatusOK, "desk_batch", b)
 	}
-	return v.page(http.StatusOK, "desk", "Several requests", deskView{View: view{Name: "inbox"}, Batch: &b})
+	d := deskView{View: view{Name: "inbox"}, Batch: &b}
+	if counts, err := v.engine.DeskCounts(v.ctx, v.tenant(), v.actor()); err == nil { // for the navigation
+		d.Counts = &counts
+	}
+	return v.page(http.StatusOK, "desk", "Several requests", d)
 }
 
 // picked reads the ids of a selection, each once.
@@ -187,9 +193,6 @@ func itemOf(req holdshort.Request) batchItem {
 			text = a.Tool + " " + text
 		}
 		args = append(args, text)
-		if item.Effect == "" {
-			item.Effect = a.Effect
-		}
 	}
 	item.Args = strings.Join(args, "\n")
 	return item

@@ -267,6 +267,7 @@ func TestSums(t *testing.T) {
 		"whole numbers":  {[]batchItem{item(`{"amount":1}`), item(`{"amount":2}`)}, "amount 3"},
 		"exactly":        {[]batchItem{item(`{"amount":0.1}`), item(`{"amount":0.2}`)}, "amount 0.3"},
 		"currencies":     {[]batchItem{item(`{"amount":1,"currency":"EUR"}`), item(`{"amount":2,"currency":"USD"}`)}, "amount 1 EUR, 2 USD"},
+		"cents":          {[]batchItem{item(`{"amount":1.5,"currency":"EUR"}`), item(`{"amount":2,"currency":"EUR"}`)}, "amount 3.50 EUR"},
 		"not all have":   {[]batchItem{item(`{"amount":1}`), item(`{"order":2}`)}, ""},
 		"no amount":      {[]batchItem{item(`{"order":1}`), item(`{"order":2}`)}, ""},
 		"text":           {[]batchItem{item(`{"amount":"1"}`), item(`{"amount":"2"}`)}, ""},

@@ -25,7 +25,10 @@ type whyView struct {
 }
 
 func (v *visit) whyOf(req holdshort.Request) whyView {
-	w := whyView{Rule: req.Rule, Source: strings.ReplaceAll(req.PolicySource, "_", " "), Version: short(req.PolicyVersion), Decides: decidesOf(req.Audience), Expires: req.Due()}
+	w := whyView{Rule: req.Rule, Source: strings.ReplaceAll(req.PolicySource, "_", " "), Version: short(req.PolicyVersion), Decides: decidesOf(req.Audience)}
+	if req.Status == holdshort.RequestOpen {
+		w.Expires = req.Due()
+	}
 	if req.Rule == "" && req.Reason != "" {
 		w.Reason = capitalized(strings.ReplaceAll(req.Reason, "_", " "))
 	}

@@ -34,7 +34,11 @@ func (v *visit) once(form url.Values, status int) context.Context {
 		}
 	}
 	hash := sha256.Sum256([]byte(body.Encode()))
-	return engine.Once(v.ctx, engine.OnceKey{Scope: v.actor().ID + " " + v.r.Method + " " + v.r.URL.Path, Key: key, BodyHash: hex.EncodeToString(hash[:]), Status: status, Answer: []byte("{}")})
+	scope := v.actor().ID
+	if user := v.actor().ForUser; user != "" { // what was done for one user was not done for another
+		scope += " for " + user
+	}
+	return engine.Once(v.ctx, engine.OnceKey{Scope: scope + " " + v.r.Method + " " + v.r.URL.Path, Key: key, BodyHash: hex.EncodeToString(hash[:]), Status: status, Answer: []byte("{}")})
 }
 
 // replayed reports whether something was done before under its key.

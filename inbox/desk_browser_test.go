@@ -123,6 +123,22 @@ func TestDeskHoldsStill(t *testing.T) {
 	}
 }
 
+// Lists that have closed requests too follow what happens: what is decided comes to the one, and stays in the other with its outcome.
+func TestDeskFollowsClosed(t *testing.T) {
+	b := newDeskBed(t)
+	one, two := b.call("orders.refund", `{"amount":1}`), b.call("orders.refund", `{"amount":2}`)
+	b.decides("ben", one, holdshort.Reject)
+	decided, found := b.tab("ana", browser.Look{}), b.tab("ana", browser.Look{})
+	decided.Click(`.nav a[data-view="decided"]`)
+	decided.Wait(`location.search === "?view=decided" && document.querySelectorAll("li.row").length === 1 && document.querySelector(".nav [aria-current=page]").dataset.view === "decided"`)
+	found.Open(b.http.URL + "/?q=orders.refund")
+	found.Wait(`document.querySelectorAll("li.row").length === 2 && document.getElementById("state").textContent.startsWith("live")`)
+	decided.Wait(`new Promise(done => setTimeout(done, 400)).then(() => document.getElementById("state").textContent.startsWith("live"))`) // it hears the other view
+	b.decides("ben", two, holdshort.Approve)
+	decided.Wait(`document.querySelector("li.row")?.dataset.id === "` + string(two.ID) + `" && document.querySelector("li.row small").textContent.startsWith("by Ben")`)
+	found.Wait(`document.querySelector("#row-` + string(two.ID) + ` .state")?.textContent === "approved" && document.querySelectorAll("li.row").length === 2`)
+}
+
 // On a phone the list is the page: a card covers it, and what is covered cannot be reached; after a decision the next one waits for a tap.
 func TestDeskPhone(t *testing.T) {
 	b := newDeskBed(t)

@@ -57,7 +57,11 @@ func sumsOf(items []batchItem) []batchSum {
 	for _, name := range fields {
 		var parts []string
 		for unit, total := range totals[name] {
-			parts = append(parts, strings.TrimSpace(total.FloatString(min(places[name], 6))+" "+unit))
+			digits := min(places[name], 6)
+			if unit != "" && digits == 1 { // money has none or two
+				digits = 2
+			}
+			parts = append(parts, strings.TrimSpace(total.FloatString(digits)+" "+unit))
 		}
 		slices.Sort(parts)
 		out = append(out, batchSum{name, strings.Join(parts, ", ")})

@@ -100,7 +100,11 @@ func (v *visit) replayFaults(err error) (list []ruleFault) {
 		if !errors.As(one, &coded) || statusOf(coded) >= http.StatusInternalServerError {
 			return nil
 		}
-		list = append(list, ruleFault{Place: coded.Op, Message: coded.Message, Hint: coded.Hint})
+		fault := ruleFault{Message: coded.Message, Hint: coded.Hint}
+		if strings.Contains(coded.Op, ":") { // a place in the text, not what was being done
+			fault.Place = coded.Op
+		}
+		list = append(list, fault)
 	}
 	return list
 }

@@ -9,12 +9,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/agent"
+	"github.com/holdshort/holdshort/api"
 	"github.com/holdshort/holdshort/engine"
 	"github.com/holdshort/holdshort/flow"
 	"github.com/holdshort/holdshort/identity"
@@ -98,6 +100,9 @@ func newRunBed(t *testing.T) *runBed {
 	}
 	people, err := identity.New(b.engine, identity.Config{Logger: log, Hook: func(r *http.Request) (identity.Who, bool, error) {
 		name := r.Header.Get("X-Test-Who")
+		if c, err := r.Cookie("test_who"); err == nil {
+			name = c.Value
+		}
 		if _, known := deskPeople[name]; !known {
 			return identity.Who{}, false, nil
 		}
@@ -110,13 +115,26 @@ func newRunBed(t *testing.T) *runBed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.http = httptest.NewServer(in)
+	doors, err := api.New(b.engine, people, api.Options{Logger: log, Rate: -1, Pages: in})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.http = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if name, ok := strings.CutPrefix(r.URL.Path, "/as/"); ok { // a browser comes in
+			http.SetCookie(w, &http.Cookie{Name: "test_who", Value: name, Path: "/", HttpOnly: true})
+			http.Redirect(w, r, "/playground", http.StatusSeeOther)
+			return
+		}
+		doors.ServeHTTP(w, r)
+	}))
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- b.engine.Run(ctx) }()
 	<-b.engine.Ready()
 	t.Cleanup(func() {
 		in.Close()
+		doors.Close()
+		b.http.CloseClientConnections()
 		b.http.Close()
 		cancel()
 		if err := <-ended; err != nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/engine"
 	"github.com/holdshort/holdshort/identity"
 	"github.com/holdshort/holdshort/inbox"
 	"github.com/holdshort/holdshort/policy"
@@ -249,6 +250,47 @@ func TestKeyRevoke(t *testing.T) {
 	}
 	if a := d.page(t, ada, "/settings/keys?said=<script>", nil); strings.Contains(a.body, "<script>alert") || strings.Contains(a.body, "said=") {
 		t.Error("the page says what its address says")
+	}
+}
+
+// TestScopedKeysOnPages: a key opens what its scopes name, and gives no more than it has, on pages as in the API.
+func TestScopedKeysOnPages(t *testing.T) {
+	d := newLinkBed(t)
+	key := func(scopes ...string) []string {
+		_, secret, err := d.engine.CreateKey(t.Context(), bedTenant, engine.CreateKeyInput{Name: "k", User: "ada", Roles: []string{policy.Admin}, Scopes: scopes, Actor: holdshort.SystemActor("test")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return []string{"Authorization", "Bearer " + secret}
+	}
+	looks, keeper, all := key(holdshort.ScopeView), key(holdshort.ScopeView, holdshort.ScopeKeys), key()
+	for _, c := range []struct {
+		name, path string
+		form       url.Values
+		as         []string
+		want       int
+	}{
+		{"view reads keys", "/settings/keys", nil, looks, 403},
+		{"view reads the log", "/audit", nil, looks, 403},
+		{"view exports the log", "/audit/export?format=csv", nil, looks, 403},
+		{"view makes a key", "/settings/keys", url.Values{"name": {"x"}, "once": {"1"}, "expires": {""}}, looks, 403},
+		{"view makes a webhook", "/settings/webhooks", url.Values{"url": {"https://hooks.example.org"}, "once": {"2"}}, looks, 403},
+		{"keys reads keys", "/settings/keys", nil, keeper, 200},
+		{"keys reads the log", "/audit", nil, keeper, 403},
+		{"keys makes a key of all", "/settings/keys", url.Values{"name": {"x"}, "once": {"3"}, "expires": {""}}, keeper, 403},
+		{"keys makes one that decides", "/settings/keys", url.Values{"name": {"x"}, "scope": {"decide"}, "once": {"4"}, "expires": {""}}, keeper, 403},
+		{"keys makes one that looks", "/settings/keys", url.Values{"name": {"x"}, "scope": {"view"}, "once": {"5"}, "expires": {""}}, keeper, 200},
+		{"no scopes reads the log", "/audit", nil, all, 200},
+	} {
+		if a := d.page(t, none, c.path, c.form, c.as...); a.status != c.want {
+			t.Errorf("%s: %d, want %d", c.name, a.status, c.want)
+		}
+	}
+	if keys, err := d.engine.Keys(t.Context(), bedTenant); err != nil || len(keys) != 4 {
+		t.Errorf("%d keys, %v", len(keys), err)
+	}
+	if hooks, err := d.engine.Webhooks(t.Context(), bedTenant); err != nil || len(hooks) != 0 {
+		t.Errorf("%d webhooks, %v", len(hooks), err)
 	}
 }
 

@@ -267,8 +267,10 @@ async function summary(verb) {
   }
   if (!dialog.querySelector("[data-close]")) dialog.append(parsed('<footer><a class="button" href="/" data-close>Close</a></footer>'));
   dialog.showModal();
-  (dialog.querySelector("h1") ?? dialog).setAttribute("tabindex", "-1");
-  dialog.querySelector("h1")?.focus();
+  const head = dialog.querySelector("h1") ?? dialog;
+  head.tabIndex = -1;
+  head.focus({preventScroll: true});
+  dialog.scrollTop = 0;
 }
 
 dialog.addEventListener("submit", async e => {

@@ -226,6 +226,9 @@ func TestOneReplayAtATime(t *testing.T) {
 	if _, err := replay.Replay(ctx, replay.Registered(nil), policy.AskAlways, "", past); !errors.Is(err, context.Canceled) {
 		t.Errorf("judging goes on: %v", err)
 	}
+	if _, err := rules.Replay(t.Context(), "default", make([]byte, 200<<10), k.Now()); holdshort.CodeOf(err) != holdshort.Invalid || holdshort.HintOf(err) == "" {
+		t.Errorf("a text without an end: %v", err)
+	}
 	none := &replay.Rules{}
 	if _, err := none.Replay(t.Context(), "default", nil, k.Now()); holdshort.CodeOf(err) != holdshort.NotFound {
 		t.Errorf("without a store: %v", err)

@@ -86,19 +86,25 @@ func (r *Rules) Known() (tools, agents []string) {
 // Replays reports whether changed rules can be replayed here.
 func (r *Rules) Replays() bool { return r.Store != nil && r.Read != nil }
 
+// mostText of changed rules: making them ready costs time that nobody can call off.
+const mostText = 128 << 10
+
 // Replay asks changed rules about what is on record. One at a time: it costs as much as the past is long.
 func (r *Rules) Replay(ctx context.Context, tenant holdshort.TenantID, text []byte, since time.Time) (Result, error) {
 	if !r.Replays() {
 		return Result{}, &holdshort.Error{Code: holdshort.NotFound, Op: "replay rules", Message: "this server cannot replay rules", Hint: "use holdshort policy replay"}
 	}
-	book, err := r.Read(text)
-	if err != nil {
-		return Result{}, err
+	if len(text) > mostText {
+		return Result{}, &holdshort.Error{Code: holdshort.Invalid, Op: "replay rules", Message: "this is more than rules are long", Hint: "paste the policies alone, or use holdshort policy replay"}
 	}
 	if !r.replaying.TryLock() {
 		return Result{}, &holdshort.Error{Code: holdshort.RateLimited, Op: "replay rules", Message: "somebody replays rules already", Hint: "wait until theirs is done"}
 	}
 	defer r.replaying.Unlock()
+	book, err := r.Read(text)
+	if err != nil {
+		return Result{}, err
+	}
 	bounds := r.Bounds
 	if bounds == (Bounds{}) {
 		bounds = Bounds{Requests: 5000, Runs: 5000}

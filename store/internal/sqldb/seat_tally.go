@@ -16,8 +16,8 @@ var seatCells = func() *Statement {
 	var arms []string
 	for k := range otherKind + 1 {
 		for u := range urgencies {
-			arms = append(arms, fmt.Sprintf(`SELECT kind, urgency, COUNT(*), MIN(id) FROM (SELECT kind, urgency, id FROM seats
-				WHERE tenant = ? AND seat = ? AND kind = %d AND urgency = %d ORDER BY id LIMIT %d) AS cell GROUP BY kind, urgency`, k, u, store.MostCounted+1))
+			arms = append(arms, fmt.Sprintf(`SELECT %d, %d, COUNT(*), COALESCE(MIN(id), '') FROM (SELECT id FROM seats
+				WHERE tenant = ? AND seat = ? AND kind = %d AND urgency = %d ORDER BY id LIMIT %d)`, k, u, k, u, store.MostCounted+1))
 		}
 	}
 	return different(strings.Join(arms, " UNION ALL "), fmt.Sprintf(`SELECT k.kind, u.urgency, c.n, c.id FROM generate_series(0::bigint, %d) AS k (kind) CROSS JOIN generate_series(0::bigint, %d) AS u (urgency)
@@ -56,7 +56,7 @@ func (tx *Tx) DeskTally(seats []string, mine string, soon time.Time) (out store.
 			var at cell
 			var n int64
 			var id string
-			if err := scan(&at.kind, &at.urgency, &n, &id); err != nil {
+			if err := scan(&at.kind, &at.urgency, &n, &id); err != nil || n == 0 {
 				return err
 			}
 			c := cells[at]
