@@ -10,6 +10,7 @@ import (
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/engine"
 	"github.com/holdshort/holdshort/identity"
+	"github.com/holdshort/holdshort/internal/network"
 	"github.com/holdshort/holdshort/internal/pace"
 )
 
@@ -96,7 +97,11 @@ var _ http.Handler = (*Server)(nil)
 // New makes a server over an engine.
 func New(e *engine.Engine, people People, options Options) (*Server, error) {
 	options = options.withDefaults()
-	s := &Server{engine: e, people: people, options: options, log: options.Logger, mux: http.NewServeMux(), rates: pace.New(options.Rate, options.Burst), streams: &streams{most: options.Streams, of: map[string]int{}}, csrf: http.NewCrossOriginProtection()}
+	s := &Server{engine: e, people: people, options: options, log: options.Logger, mux: http.NewServeMux(), rates: pace.New(options.Rate, options.Burst), streams: &streams{most: options.Streams, of: map[string]int{}}}
+	var err error
+	if s.csrf, err = network.Origins(options.PublicURL); err != nil {
+		return nil, err
+	}
 	s.ending, s.end = context.WithCancel(context.Background())
 	s.table = s.endpoints()
 	for _, e := range s.table {

@@ -74,6 +74,10 @@ type inboxHall struct {
 
 // measureInboxLive opens many pages in a process of their own, so that only the server's work counts, and lets things happen.
 func measureInboxLive(ctx context.Context, t *target, o Options) (*InboxLive, error) {
+	return measureInboxPages(ctx, t, o, InboxPages)
+}
+
+func measureInboxPages(ctx context.Context, t *target, o Options, n int) (*InboxLive, error) {
 	own, drop, err := t.fresh(ctx, "inboxlive")
 	if err != nil {
 		return nil, err
@@ -107,21 +111,21 @@ func measureInboxLive(ctx context.Context, t *target, o Options) (*InboxLive, er
 	defer pages.Close()
 
 	hall := &inboxHall{kernel: k, asked: map[string]time.Time{}, early: map[string]int{}}
-	out := &InboxLive{Pages: InboxPages, People: InboxPages, Target: InboxToldTarget, CoresMost: InboxCores, Seconds: (10 * o.Duration).Seconds()}
+	out := &InboxLive{Pages: n, People: n, Target: InboxToldTarget, CoresMost: InboxCores, Seconds: (10 * o.Duration).Seconds()}
 	o.Progress("events without pages")
 	if out.BareCores, _, err = hall.busy(ctx, 10*o.Duration); err != nil {
 		return nil, err
 	}
-	o.Progress(fmt.Sprintf("opening %d live pages", InboxPages))
+	o.Progress(fmt.Sprintf("opening %d live pages", n))
 	before := settledMemory()
-	stop, err := hall.watched(ctx, o, listener.Addr().String())
+	stop, err := hall.watched(ctx, o, listener.Addr().String(), n)
 	if err != nil {
 		return nil, err
 	}
 	defer stop()
-	out.PageBytes = float64(settledMemory()-before) / InboxPages
+	out.PageBytes = float64(settledMemory()-before) / float64(n)
 	o.Progress("a request now and then")
-	for range 60 {
+	for range max(5, int(30*o.Duration.Seconds())) {
 		if err := hall.ask(ctx); err != nil {
 			return nil, err
 		}
@@ -144,10 +148,10 @@ func measureInboxLive(ctx context.Context, t *target, o Options) (*InboxLive, er
 }
 
 // watched starts the process that has the pages open, each as another person, and returns when all are.
-func (h *inboxHall) watched(ctx context.Context, o Options, address string) (stop func(), err error) {
+func (h *inboxHall) watched(ctx context.Context, o Options, address string, n int) (stop func(), err error) {
 	var say strings.Builder
 	fmt.Fprintln(&say, address)
-	for i := range InboxPages {
+	for i := range n {
 		_, secret, err := h.CreateKey(ctx, tenant, engine.CreateKeyInput{Name: "page", User: fmt.Sprint("person", i), Roles: inboxRoles[i%len(inboxRoles)], Actor: holdshort.SystemActor("bench")})
 		if err != nil {
 			return nil, err
@@ -158,7 +162,7 @@ func (h *inboxHall) watched(ctx context.Context, o Options, address string) (sto
 	from, to := io.Pipe()
 	end := func() {}
 	if o.Self != "" {
-		cmd := exec.CommandContext(ctx, o.Self, "bench", "--watch", strconv.Itoa(InboxPages))
+		cmd := exec.CommandContext(ctx, o.Self, "bench", "--watch", strconv.Itoa(n))
 		cmd.Stdin, cmd.Stdout = strings.NewReader(say.String()), to
 		if err := cmd.Start(); err != nil {
 			cancel()
@@ -166,7 +170,7 @@ func (h *inboxHall) watched(ctx context.Context, o Options, address string) (sto
 		}
 		end = func() { cmd.Wait() } // it was ended
 	} else {
-		go WatchInbox(ctx, InboxPages, strings.NewReader(say.String()), to)
+		go WatchInbox(ctx, n, strings.NewReader(say.String()), to)
 	}
 	opened := make(chan error, 1)
 	var read sync.WaitGroup

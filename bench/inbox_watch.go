@@ -34,10 +34,13 @@ func WatchInbox(ctx context.Context, n int, in io.Reader, out io.Writer) error {
 		key := lines.Text()
 		opened.Add(1)
 		ended.Go(func() {
-			said := sync.OnceFunc(opened.Done)
-			defer said()
 			door <- struct{}{}
-			err := watchInbox(ctx, address, key, func() { said(); <-door }, func(id []byte, at time.Time) {
+			said := sync.OnceFunc(func() {
+				<-door
+				opened.Done()
+			})
+			defer said()
+			err := watchInbox(ctx, address, key, said, func(id []byte, at time.Time) {
 				if i%50 == 0 {
 					mu.Lock()
 					defer mu.Unlock()

@@ -1,6 +1,8 @@
 package inbox
 
 import (
+	"errors"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -255,6 +257,30 @@ func TestBatchRefuses(t *testing.T) {
 		t.Error("it was decided all the same")
 	}
 	b.post("eve", "/requests/batch", good, "HX-Request", "true").lacks(t, "orders.refund") // who may not look learns nothing
+}
+
+// What may or may not have arrived is said to be so, and only that is sent again, under the same key.
+func TestBatchUnsure(t *testing.T) {
+	looks, err := newLooks()
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &visit{Inbox: &Inbox{log: slog.New(slog.DiscardHandler), looks: looks}, ctx: t.Context()}
+	b := batchView{Verb: holdshort.Approve, Key: "the key", Message: "all fine", Count: 3}
+	b.add(batchResult{ID: "req_1", Question: "One?", Said: "approved", Tone: "yes"}, "f1")
+	b.add(batchResult{ID: "req_2", Question: "Two?"}.refusedBy(errors.New("the disk is full of secrets"), engine.Decided{}, v), "f2")
+	b.add(batchResult{ID: "req_3", Question: "Three?"}.refusedBy(&holdshort.Error{Code: holdshort.Expired}, engine.Decided{}, v), "f3")
+	text, err := looks.text("desk_batch", b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := shown{text: text}
+	page.has(t, "1 of 3 approved", "it is not known whether this arrived", "it expired before this arrived", "Send that one again")
+	page.lacks(t, "secrets")
+	want := url.Values{"verb": {"approve"}, "key": {"the key"}, "message": {"all fine"}, "id": {"req_2"}, "fingerprint": {"f2"}}
+	if got := page.fields(); got.Encode() != want.Encode() {
+		t.Errorf("sent again would be %s", got.Encode())
+	}
 }
 
 func TestSums(t *testing.T) {

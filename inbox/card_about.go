@@ -158,21 +158,24 @@ func (v *visit) around(c *cardView, s sight) {
 
 // history adds what was before: requests that were alike, what was said, and how the run came here.
 func (v *visit) history(c *cardView, s sight) (err error) {
-	if c.Talk, err = v.talkOf(s.Request); err != nil {
-		return err
+	lost := func(what string, err error) { // the card is worth showing without it
+		if err != nil && v.ctx.Err() == nil {
+			v.log.Error("a part of a card could not be shown", "part", what, "request_id", s.Request.ID, "error", err)
+		}
 	}
+	c.Talk, err = v.talkOf(s.Request)
+	lost("conversation", err)
 	if c.Link() {
 		c.Talk.Session, c.Timeline.Empty = "", true
 		return nil
 	}
 	similar, err := v.engine.Similar(v.ctx, v.tenant(), s.Request, v.actor())
-	if err != nil {
-		return err
-	}
+	lost("similar requests", err)
 	c.Similar, c.Compare = similarOf(similar), compareOf(s, similar.Last)
 	c.Session, c.SessionAbout = c.Talk.Session, c.Talk.About
 	if c.Timeline, err = v.miniTimeline(s.Request); err != nil {
-		return err
+		lost("run", err)
+		c.Timeline = timelineView{Empty: true}
 	}
 	comments, err := v.engine.Comments(v.ctx, v.tenant(), s.Request.ID)
 	for _, said := range comments {

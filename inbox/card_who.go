@@ -76,6 +76,7 @@ func initial(name string) string {
 // standingView says how a request that is no longer open ended.
 type standingView struct {
 	Text, Tone string
+	Overtook   string // who was faster, and did what
 	Message    string // what the decider said
 	Chosen     []string
 	Value      []argNode // of an answer
@@ -128,6 +129,7 @@ func (out *standingView) decided(d holdshort.Decision, req holdshort.Request, me
 	default:
 		out.Text = out.By + " " + verb + " this."
 	}
+	out.Overtook = strings.TrimSuffix(out.Text, ".")
 	for _, id := range d.OptionIDs {
 		for _, o := range req.Options {
 			if o.ID == id {

@@ -66,7 +66,8 @@ func TestPlaygroundOffline(t *testing.T) {
 	tab.Wait(isLive)
 	tab.Offline(true)
 	tab.Wait(`document.body.classList.contains("stale")`)
-	tab.Type("#text", "is anybody there?\r")
+	tab.Type("#text", "is anybody there?")
+	browser.Eval[any](tab, `void document.getElementById("say").requestSubmit()`)
 	tab.Shows("#unsent", "What you wrote is still here.")
 	b.says("ana", id, "elsewhere", "from another window")
 	if text := browser.Eval[string](tab, `document.getElementById("text").value + "|" + `+bubbles); text != "is anybody there?|" {

@@ -166,7 +166,7 @@ func TestDecideTogether(t *testing.T) {
 		if answers[winner].status != http.StatusOK || answers[loser].status != http.StatusConflict {
 			t.Fatalf("ana gets %d, ben gets %d", answers["ana"].status, answers["ben"].status)
 		}
-		answers[loser].has(t, "Too late: nothing of yours was used", winner+" ")
+		answers[loser].has(t, "Nothing of yours was used", "before you", winner+" ")
 		answers[loser].lacks(t, `name="action"`)
 		b.rest(req)
 	}
@@ -184,7 +184,7 @@ func TestDecideTooLate(t *testing.T) {
 	if got.status != http.StatusConflict {
 		t.Errorf("%d", got.status)
 	}
-	got.has(t, "Canceled", "not needed", "nothing of yours was used")
+	got.has(t, "Canceled", "not needed", "Nothing of yours was used")
 	if page := b.get("ana", "/requests/"+string(canceled.ID)+"/card"); !strings.Contains(page.body, `data-status="canceled"`) {
 		t.Errorf("%.400s", page.body)
 	}
@@ -197,7 +197,7 @@ func TestDecideTooLate(t *testing.T) {
 	if got.status != http.StatusGone {
 		t.Errorf("%d", got.status)
 	}
-	got.has(t, "Expired", "nothing of yours was used", `data-status="expired"`)
+	got.has(t, "Expired", "Nothing of yours was used", `data-status="expired"`)
 	got.lacks(t, `name="action"`)
 }
 

@@ -35,7 +35,8 @@ type hub struct {
 const (
 	mostStreams   = 20               // of one person
 	mostPending   = 300              // requests that wait for a page to read
-	mostReplayed  = 600              // events that a page may have missed and still be told one by one
+	mostReplayed  = 600 // events that a page may have missed and still be told one by one,
+	mostReread    = 100 // and requests that they may be about
 	mostCards     = 12               // on one page
 	streamTimeout = 10 * time.Second // who takes longer to read is cut off
 )
@@ -234,8 +235,8 @@ func redraws(e *holdshort.Event) bool {
 
 // tell hands a piece of the log to everybody in the room.
 func (r *room) tell(batch []holdshort.Event) error {
-	glimpses, err := r.glimpses(r.ctx, batch)
-	if err != nil {
+	glimpses := spokenOf(batch)
+	if err := r.readAll(r.ctx, glimpses); err != nil {
 		return err
 	}
 	now := time.Now()
@@ -288,10 +289,9 @@ func ring(c chan struct{}) {
 	}
 }
 
-// glimpses reads the requests that events are about, each once, in the order in which they were last spoken of.
-func (r *room) glimpses(ctx context.Context, batch []holdshort.Event) ([]*glimpse, error) {
+// spokenOf gives the requests that events are about, each once, in the order in which they were first spoken of.
+func spokenOf(batch []holdshort.Event) (order []*glimpse) {
 	of := map[holdshort.RequestID]*glimpse{}
-	var order []*glimpse
 	for i := range batch {
 		e := &batch[i]
 		if !redraws(e) {
@@ -312,10 +312,14 @@ func (r *room) glimpses(ctx context.Context, batch []holdshort.Event) ([]*glimps
 			s.assigned = true
 		}
 	}
-	for _, s := range order {
+	return order
+}
+
+func (r *room) readAll(ctx context.Context, glimpses []*glimpse) error {
+	for _, s := range glimpses {
 		if err := r.read(ctx, s); err != nil && !errors.Is(err, errNoRequest) {
-			return nil, err
+			return err
 		}
 	}
-	return order, nil
+	return nil
 }

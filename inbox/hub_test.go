@@ -365,8 +365,9 @@ func TestLiveCounts(t *testing.T) {
 	b := newLiveBed(t)
 	b.hub.again = time.Hour
 	people := map[string]holdshort.Actor{"ana": b.people.set("ana", policy.Reviewer), "fin": b.people.set("fin", "finance"), "adm": b.people.set("adm", policy.Admin), "eve": b.people.set("eve")}
+	var open []holdshort.Request // the room has never seen the first of them
 	for range 5 {
-		b.ask("from before", roles("finance"))
+		open = append(open, b.ask("from before", roles("finance")))
 	}
 	pages := map[string]*listener{}
 	for name := range people {
@@ -374,7 +375,6 @@ func TestLiveCounts(t *testing.T) {
 		pages[name].next("counts") // they are read once, before anything happens
 	}
 	random := rand.New(rand.NewPCG(1, 2))
-	var open []holdshort.Request
 	for i := range 150 {
 		switch n := random.IntN(4); {
 		case n < 2 || len(open) == 0:
@@ -434,4 +434,53 @@ func sameCounts(t *testing.T, a, b string) bool {
 		return all
 	}
 	return fmt.Sprint(read(a)) == fmt.Sprint(read(b))
+}
+
+// TestLiveExpiry: what is past its time leaves the list and the counts.
+func TestLiveExpiry(t *testing.T) {
+	b := newLiveBed(t)
+	b.hub.again = time.Hour
+	b.people.set("ana", policy.Reviewer)
+	page := b.listen("ana", "view=")
+	page.next("counts")
+	req := b.ask("soon over", roles(policy.Reviewer), func(in *engine.AskInput) { in.ExpiresIn = 200 * time.Millisecond })
+	page.row(req.ID)
+	eventually(t, "it does not expire", func() bool {
+		_, err := b.engine.Expire(t.Context(), liveTenant, req.ID)
+		return err == nil
+	})
+	if _, gone := page.row(req.ID); !gone {
+		t.Error("what is expired stays")
+	}
+	var counts struct{ All, Soon string }
+	for counts.All != "0" || counts.Soon != "0" {
+		page.next("counts").into(t, &counts)
+	}
+}
+
+// TestLiveRunsAndSessions: a page of a run or a session is told when something happens in it, and nobody else's.
+func TestLiveRunsAndSessions(t *testing.T) {
+	b := newLiveBed(t)
+	b.people.set("ana", policy.Operator)
+	b.people.set("eve")
+	session, err := b.engine.OpenSession(t.Context(), liveTenant, engine.OpenSessionInput{User: "ben", Channel: "web", Address: "ben"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ana, eve := b.listen("ana", "session="+string(session.ID)), b.listen("eve", "session="+string(session.ID))
+	ana.next("hello")
+	eve.next("hello")
+	b.ask("In a session", holdshort.Audience{}, func(in *engine.AskInput) {
+		in.Session, in.ForUser = session.ID, "ben"
+		in.Audience = holdshort.Audience{Owner: true}
+	})
+	var about struct{ ID holdshort.SessionID }
+	if ana.next("session").into(t, &about); about.ID != session.ID {
+		t.Errorf("ana is told of %q", about.ID)
+	}
+	b.in.Close()
+	eve.ended()
+	if text := eve.text(); strings.Contains(text, string(session.ID)) || strings.Contains(text, "event: rows") {
+		t.Errorf("eve is told:\n%s", text)
+	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/holdshort/holdshort/engine"
 	"github.com/holdshort/holdshort/identity"
+	"github.com/holdshort/holdshort/internal/network"
 	"github.com/holdshort/holdshort/internal/pace"
 )
 
@@ -95,9 +96,12 @@ var _ http.Handler = (*Inbox)(nil)
 // New makes the pages over an engine.
 func New(e *engine.Engine, people People, options Options) (*Inbox, error) {
 	options = options.withDefaults()
-	in := &Inbox{engine: e, people: people, options: options, log: options.Logger, mux: http.NewServeMux(), rates: pace.New(options.Rate, options.Burst), csrf: http.NewCrossOriginProtection()}
+	in := &Inbox{engine: e, people: people, options: options, log: options.Logger, mux: http.NewServeMux(), rates: pace.New(options.Rate, options.Burst)}
 	var err error
 	if in.looks, err = newLooks(); err != nil {
+		return nil, err
+	}
+	if in.csrf, err = network.Origins(options.PublicURL); err != nil {
 		return nil, err
 	}
 	in.ending, in.end = context.WithCancel(context.Background())

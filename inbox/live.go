@@ -158,17 +158,18 @@ func (h *hub) replay(ctx context.Context, l *ear, after int64) (missed bool) {
 	if after < 0 || after > until { // never told, or by a log that is no more
 		return true
 	}
-	for read := 0; after < until; {
+	for read, reread := 0, 0; after < until; {
 		page, err := h.in.engine.Events(ctx, room.tenant, engine.EventQuery{After: after})
-		if read += len(page.Items); err != nil || page.Gap || read > mostReplayed {
+		glimpses := spokenOf(page.Items)
+		read, reread = read+len(page.Items), reread+len(glimpses)
+		if err != nil || page.Gap || read > mostReplayed || reread > mostReread {
 			return true
 		}
 		if page.Last <= after {
 			break
 		}
 		after = page.Last
-		glimpses, err := room.glimpses(ctx, page.Items)
-		if err != nil {
+		if room.readAll(ctx, glimpses) != nil {
 			return true
 		}
 		now := time.Now()

@@ -61,7 +61,11 @@ func (v *visit) enter(action policy.Action) (err error) {
 			return err
 		}
 	}
-	return v.who.Check(action)
+	if err := v.who.Check(action); err != nil {
+		v.engine.Denied(v.ctx, v.who.Tenant, v.who.Actor, string(action))
+		return err
+	}
+	return nil
 }
 
 // form reads what was sent.

@@ -32,9 +32,9 @@ function settle(article) {
     t.title = t.textContent;
     t.textContent = (Math.abs(at - serverTime()) < 12 * 3600e3 ? clock : day).format(at);
   }
-  if (article.dataset.status !== "open") forget(article.dataset.id);
+  const was = restore(article);
+  if (article.dataset.status !== "open") save(article);
   else {
-    const was = restore(article);
     if (was.editing) editing(article, true);
     if (was.draw) drawAgain(article, was.draw);
   }
@@ -274,6 +274,7 @@ async function deliver(article, form, body, verb) {
   const fresh = swap(now, html);
   if (!fresh) { pending(formOf(now), ""); say(now, "Not recorded: " + textOf(html), "no"); return; }
   fresh.querySelector(".note[role=alert], label.wrong, .confirm.wrong")?.scrollIntoView({block: "nearest"});
+  if (document.activeElement === document.body) fresh.querySelector(".question")?.focus({preventScroll: true});
   const voted = articles(id)[0]?.dataset.status === "open";
   if (answer.ok) tell("hs:decided", {id, outcome: voted ? "your approval counts" : done[verb] ?? "decided"});
 }
@@ -410,5 +411,7 @@ function press(article, verb) {
 
 document.addEventListener("hs:decide", e => { for (const article of articles(e.detail.id)) press(article, e.detail.verb); });
 
-for (let n = 1; n <= 9; n++) onKey(String(n), () => { const all = articles(); if (all.length !== 1 || !all[0].querySelector("[name=option]")) return false; press(all[0], String(n)); });
+const here = verb => { const all = articles(); if (all.length !== 1) return false; press(all[0], verb); };
+if (!document.querySelector(".desk")) for (const [key, verb] of Object.entries({a: "approve", r: "reject", e: "edit", s: "respond", c: "comment", m: "assign", u: "undo"})) onKey(key, () => here(verb));
+for (let n = 1; n <= 9; n++) onKey(String(n), () => document.querySelector("[name=option]") ? here(String(n)) : false);
 look();

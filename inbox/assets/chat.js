@@ -64,8 +64,10 @@ function cards() {
     }
     if (!w.dataset.drawn) draw(w, id);
   }
-  const some = at.children.length > 0;
-  document.getElementById("no-cards").hidden = some;
+  for (const a of at.querySelectorAll("article.request[data-status=open]")) { // the conversation may know earlier that it was decided
+    if (!open.includes(a.dataset.id)) document.dispatchEvent(new CustomEvent("hs:changed", {detail: {id: a.dataset.id, event: ""}}));
+  }
+  document.getElementById("no-cards").hidden = at.children.length > 0;
 }
 
 async function draw(w, id) {

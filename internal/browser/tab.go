@@ -109,6 +109,15 @@ func (tab *Tab) dress(l Look) []chromedp.Action[chromedp.Void] {
 	})}
 }
 
+// Dress gives the tab another look. What the page was told when it was loaded, such as the language, takes another load.
+func (tab *Tab) Dress(look Look) { tab.Helper(); tab.do("dress", tab.dress(look)...) }
+
+// Excess is by how many pixels the page is wider than the screen.
+func (tab *Tab) Excess() int {
+	tab.Helper()
+	return Eval[int](tab, `document.documentElement.scrollWidth - innerWidth`)
+}
+
 // Complaints are the errors that the page wrote to its console, without those that are expected.
 func (tab *Tab) Complaints() (lines []string) {
 	tab.mu.Lock()
@@ -145,6 +154,12 @@ func (tab *Tab) Reload() { tab.Helper(); tab.do("reload", chromedp.Reload()) }
 func (tab *Tab) Click(selector string) {
 	tab.Helper()
 	tab.do("click "+selector, chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible))
+}
+
+// DoubleClick presses twice at once what a selector finds.
+func (tab *Tab) DoubleClick(selector string) {
+	tab.Helper()
+	tab.do("double click "+selector, chromedp.DoubleClick(chromedp.CSS(selector), chromedp.NodeVisible))
 }
 
 // Type writes into a field, in place of what is there.

@@ -1,6 +1,7 @@
 package network
 
 import (
+	"net/http/httptest"
 	"net/netip"
 	"testing"
 )
@@ -23,5 +24,26 @@ func TestPublic(t *testing.T) {
 	}
 	if Public(netip.Addr{}) {
 		t.Error("no address is let through")
+	}
+}
+
+// What another site sends is refused; what comes from the address that people know is not, whatever host a proxy names.
+func TestOrigins(t *testing.T) {
+	c, err := Origins("https://hold.example.org/inbox")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for origin, ok := range map[string]bool{"https://hold.example.org": true, "https://evil.example": false, "http://hold.example.org": false, "http://10.0.0.7:8080": true} {
+		r := httptest.NewRequest("POST", "http://10.0.0.7:8080/requests/1/decide", nil)
+		r.Header.Set("Origin", origin)
+		if err := c.Check(r); (err == nil) != ok {
+			t.Errorf("%s: %v", origin, err)
+		}
+	}
+	if _, err := Origins("not an address"); err == nil {
+		t.Error("taken")
+	}
+	if _, err := Origins(""); err != nil {
+		t.Error(err)
 	}
 }
