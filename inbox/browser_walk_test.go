@@ -122,13 +122,19 @@ type hallRequests map[string]holdshort.Request
 func (w *walk) fill() hallRequests {
 	all := hallRequests{}
 	verbs := []holdshort.Verb{holdshort.Approve, holdshort.Approve, holdshort.Reject, holdshort.Approve, holdshort.Approve, holdshort.Approve}
+	key, _, err := w.engine.CreateKey(w.Context(), demo.Tenant, engine.CreateKeyInput{Name: "till", Scopes: []string{holdshort.ScopeRaise}, Actor: holdshort.SystemActor("demo")})
+	if err != nil {
+		w.Fatal(err)
+	}
 	for i := range 18 { // the past
 		at := time.Duration(19-i) * 33 * time.Hour
 		w.clock.Ago(at)
-		req := w.pay(float64(100 + 10*i))
+		asked, err := w.engine.Ask(w.Context(), demo.Tenant, engine.AskInput{Kind: holdshort.Approval, Actor: key.Actor(), Actions: []engine.AskAction{{Tool: "bank.transfer", Args: asJSON(payment{To: "Dana Levi", Amount: float64(100 + 10*i)})}}})
+		if err != nil {
+			w.Fatal(err)
+		}
 		w.clock.Ago(at - time.Duration(1+i*i%17)*time.Minute)
-		w.decides([]string{"ana", "ben"}[i%2], req, engine.DecideInput{Action: verbs[i%len(verbs)]})
-		w.rests(req.RunID, ended)
+		w.decides([]string{"ana", "ben"}[i%2], asked.Request, engine.DecideInput{Action: verbs[i%len(verbs)]})
 	}
 	if err := demo.Seed(w.Context(), w.engine, w.clock); err != nil {
 		w.Fatal(err)

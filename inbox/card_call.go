@@ -36,7 +36,7 @@ func (v *visit) callsOf(s sight, d draft) (out []callView) {
 	req := s.Request
 	each := s.mayDecide && needed(req) > 1 && allows(req, holdshort.Approve)
 	for i, a := range req.Actions {
-		c := callView{Index: i, Number: i + 1, CallID: a.CallID, Tool: a.Tool, Needs: a.NeedsApproval, Irreversible: a.Reversible == "no", Badges: badgesOf(a, len(req.Actions)),
+		c := callView{Index: i, Number: i + 1, CallID: a.CallID, Tool: a.Tool, Needs: a.NeedsApproval, Irreversible: a.Reversible == "no", Badges: badgesOf(a, len(req.Actions) > 1 && req.Status == holdshort.RequestOpen),
 			Each: each && a.NeedsApproval, Choice: d.form.Get("call." + strconv.Itoa(i)), MayRespond: allows(req, holdshort.Respond)}
 		c.Args, c.Whole = argsOf(a, s, i)
 		if fate := s.decided(a.CallID); fate != nil {
@@ -81,8 +81,8 @@ func needed(req holdshort.Request) (n int) {
 	return n
 }
 
-// badgesOf says in a few words what a call does to the world.
-func badgesOf(a holdshort.Action, calls int) (out []badge) {
+// badgesOf says in a few words what a call does to the world; of several that wait, also which need a decision.
+func badgesOf(a holdshort.Action, waits bool) (out []badge) {
 	add := func(text, tone string) { out = append(out, badge{text, tone}) }
 	switch {
 	case a.Effect == "read":
@@ -101,7 +101,7 @@ func badgesOf(a holdshort.Action, calls int) (out []badge) {
 		add("does not run", "no")
 	case !a.NeedsApproval:
 		add("runs with the others", "")
-	case calls > 1:
+	case waits:
 		add("needs a decision", "")
 	}
 	return out

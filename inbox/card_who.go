@@ -1,6 +1,7 @@
 package inbox
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -121,13 +122,17 @@ func (out *standingView) decided(d holdshort.Decision, req holdshort.Request, me
 	if req.Outcome == holdshort.Edited {
 		verb = "changed and approved"
 	}
+	object := " this."
+	if run := runCalls(d); len(d.Calls) > 1 && run > 0 && run < len(d.Calls) {
+		object = " " + strconv.Itoa(run) + " of " + strconv.Itoa(len(d.Calls)) + " calls."
+	}
 	switch {
 	case out.Mine:
-		out.Text = "You " + verb + " this."
+		out.Text = "You " + verb + object
 	case d.Actor.Kind == holdshort.System:
 		out.Text = capitalized(verb) + " by " + strings.ReplaceAll(strings.TrimPrefix(d.Actor.ID, "system:"), "policy:", "the rule ") + "."
 	default:
-		out.Text = out.By + " " + verb + " this."
+		out.Text = out.By + " " + verb + object
 	}
 	out.Overtook = strings.TrimSuffix(out.Text, ".")
 	for _, id := range d.OptionIDs {
@@ -140,6 +145,16 @@ func (out *standingView) decided(d holdshort.Decision, req holdshort.Request, me
 	if (d.Action == holdshort.Answer || d.Action == holdshort.Respond || d.Action == holdshort.Select) && len(d.Value) > 0 {
 		out.Value = nodesOf(d.Value, nil, "answer")
 	}
+}
+
+// runCalls counts the calls that a decision lets run.
+func runCalls(d holdshort.Decision) (n int) {
+	for _, c := range d.Calls {
+		if c.Action == holdshort.Approve || c.Action == holdshort.Edit {
+			n++
+		}
+	}
+	return n
 }
 
 func capitalized(text string) string {

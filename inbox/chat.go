@@ -29,8 +29,9 @@ type chatView struct {
 	Message string // id of the message that the form sends
 	Log     chatLog
 	Recent  []sessionRow
-	Gone    bool // there was a conversation, and it is no more
-	Own     bool // whoever looks is its user
+	Waiting []row // some of what waits for whoever looks
+	Gone    bool  // there was a conversation, and it is no more
+	Own     bool  // whoever looks is its user
 	Typed   string
 }
 
@@ -46,8 +47,18 @@ func (v *visit) servePlayground() error {
 			out.Recent = append(out.Recent, rowOfSession(s))
 		}
 	}
+	desk, err := v.engine.Desk(v.ctx, v.tenant(), engine.DeskQuery{Limit: waitingShown}, v.actor())
+	if err != nil {
+		return err
+	}
+	for _, req := range desk.Items {
+		out.Waiting = append(out.Waiting, rowOf(req, v.now))
+	}
 	return v.page(200, "playground", "Playground", out)
 }
+
+// waitingShown is how many requests stand beside the choice of agents.
+const waitingShown = 6
 
 // openChat begins a conversation. Its id was made when the form was drawn: sent twice it begins one.
 func (v *visit) openChat() error {

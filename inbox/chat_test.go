@@ -19,6 +19,9 @@ func TestPlaygroundChoice(t *testing.T) {
 	b.opens("ben")
 	b.get("ben", "/playground").has(t, "Your conversations")
 	b.get("eve", "/playground").lacks(t, "Your conversations")
+	run := b.starts("eve", "refund", "77")
+	b.get("ana", "/playground").has(t, "What waits for a person", "/requests/"+string(b.openOf(run.ID).ID))
+	b.get("fin", "/playground").has(t, "Nothing waits for you.")
 	if page := b.get("", "/playground"); page.status != http.StatusUnauthorized {
 		t.Errorf("%d", page.status)
 	}

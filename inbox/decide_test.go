@@ -243,6 +243,9 @@ func TestDecideEachCall(t *testing.T) {
 			if got.status != tt.status {
 				t.Fatalf("%d, want %d: %.500s", got.status, tt.status, got.body)
 			}
+			if tt.name == "each, one final" {
+				got.has(t, "You approved 2 of 3 calls")
+			}
 			if tt.wrong != "" {
 				got.has(t, tt.wrong)
 			} else {

@@ -35,8 +35,8 @@ type hub struct {
 const (
 	mostStreams   = 20               // of one person
 	mostPending   = 300              // requests that wait for a page to read
-	mostReplayed  = 600 // events that a page may have missed and still be told one by one,
-	mostReread    = 100 // and requests that they may be about
+	mostReplayed  = 600              // events that a page may have missed and still be told one by one,
+	mostReread    = 100              // and requests that they may be about
 	mostCards     = 12               // on one page
 	streamTimeout = 10 * time.Second // who takes longer to read is cut off
 )

@@ -443,7 +443,7 @@ func TestLiveExpiry(t *testing.T) {
 	b.people.set("ana", policy.Reviewer)
 	page := b.listen("ana", "view=")
 	page.next("counts")
-	req := b.ask("soon over", roles(policy.Reviewer), func(in *engine.AskInput) { in.ExpiresIn = 200 * time.Millisecond })
+	req := b.ask("soon over", roles(policy.Reviewer), func(in *engine.AskInput) { in.ExpiresIn = time.Second })
 	page.row(req.ID)
 	eventually(t, "it does not expire", func() bool {
 		_, err := b.engine.Expire(t.Context(), liveTenant, req.ID)
@@ -470,9 +470,8 @@ func TestLiveRunsAndSessions(t *testing.T) {
 	ana, eve := b.listen("ana", "session="+string(session.ID)), b.listen("eve", "session="+string(session.ID))
 	ana.next("hello")
 	eve.next("hello")
-	b.ask("In a session", holdshort.Audience{}, func(in *engine.AskInput) {
-		in.Session, in.ForUser = session.ID, "ben"
-		in.Audience = holdshort.Audience{Owner: true}
+	b.ask("In a session", holdshort.Audience{Owner: true}, func(in *engine.AskInput) {
+		in.Session, in.Actor.ForUser = session.ID, "ben"
 	})
 	var about struct{ ID holdshort.SessionID }
 	if ana.next("session").into(t, &about); about.ID != session.ID {

@@ -73,6 +73,7 @@ function placeOf(article) {
     range: inside && typeof at.selectionStart === "number" ? [at.selectionStart, at.selectionEnd] : null,
     open: [...article.querySelectorAll("details")].map(d => d.open),
     confirm: article.querySelector("[name=confirm]")?.value ?? "",
+    said: article.querySelector(".decide .check"),
     fingerprint: article.dataset.fingerprint,
   };
 }
@@ -82,6 +83,8 @@ function putBack(article, place) {
   if (all.length === place.open.length) all.forEach((d, i) => { d.open ||= place.open[i]; });
   const confirm = article.querySelector("[name=confirm]");
   if (confirm && place.fingerprint === article.dataset.fingerprint && !confirm.value) confirm.value = place.confirm;
+  const said = article.querySelector(".decide .check");
+  if (said && place.said && !said.textContent && place.fingerprint === article.dataset.fingerprint) { said.textContent = place.said.textContent; said.className = place.said.className; }
   const at = place.focus && article.querySelector(place.focus);
   if (!at) return;
   at.focus({preventScroll: true});
@@ -213,9 +216,11 @@ function ready(article, form, verb) {
   if (verb === "select" && !article.querySelector("[name=option]:checked")) { article.querySelector("[name=option]")?.focus(); return "Choose first."; }
   if (verb === "answer" && article.querySelector("textarea[name=value]")?.value.trim() === "") { article.querySelector("textarea[name=value]").focus(); return "Write an answer first."; }
   if (verb === "respond" && !form.elements.respond.value.trim()) { opened(form, "respond"); return "Write the answer first."; }
-  if (["approve", "edit", "each"].includes(verb) && word && word.dataset.word !== "0" && typed.value.trim().toLowerCase() !== word.dataset.word.toLowerCase()) {
+  const want = word && ["approve", "edit", "each"].includes(verb) ? verb === "each" ? word.dataset.word : word.dataset.all ?? word.dataset.word : "0";
+  if (want !== "0" && typed.value.trim().toLowerCase() !== want.toLowerCase()) {
+    word.hidden = false;
     typed.focus();
-    return "This cannot be undone: type " + word.dataset.word + " first.";
+    return "This cannot be undone: type " + want + " first.";
   }
   return "";
 }
@@ -246,6 +251,7 @@ function decide(article, form, button) {
     if (!article.isConnected) note(words[why], id);
     say(article, words[why], "hold");
     button.focus({preventScroll: true});
+    if (why === "undone") again(id); // what came meanwhile was not shown
   });
 }
 

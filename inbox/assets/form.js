@@ -60,8 +60,9 @@ function confirmation(article, form) {
   const calls = [...article.querySelectorAll(".call[data-final]")].filter(c => c.querySelector(".fate"));
   const chosen = article.querySelectorAll(".fate input:checked").length > 0;
   const n = chosen ? calls.filter(c => ["approve", "edit"].includes(c.querySelector(".fate input:checked")?.value)).length : calls.length;
+  ask.dataset.all ??= ask.dataset.word;
   ask.querySelector(".finals").textContent = ask.querySelector(".word").textContent = ask.dataset.word = String(n);
-  ask.classList.toggle("sr", n === 0);
+  ask.hidden = n === 0;
 }
 
 export function reset(edit) {

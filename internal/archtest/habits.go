@@ -23,13 +23,13 @@ func Sleeps(files []*File) []Finding {
 	return found
 }
 
-// Skips refuses tests that leave themselves out, wherever a testing.T, B, F or TB is at hand. Only internal/testpg and internal/testnode may, and do so aloud.
+// Skips refuses tests that leave themselves out, wherever a testing.T, B, F or TB is at hand. Only internal/testpg, internal/testnode and internal/browser may, and do so aloud.
 // Types of other packages with a method of that name (rapid's T) are theirs.
 func Skips(files []*File) []Finding {
 	var found []Finding
 	for _, f := range files {
 		pkg := localName(f, "testing")
-		if pkg == "" || f.Dir == "internal/testpg" || f.Dir == "internal/testnode" {
+		if pkg == "" || f.Dir == "internal/testpg" || f.Dir == "internal/testnode" || f.Dir == "internal/browser" {
 			continue
 		}
 		for _, decl := range f.Syntax.Decls {

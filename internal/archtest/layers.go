@@ -26,7 +26,7 @@ var Layers = []Layer{
 
 	// 2: in and out: decode, one call below, encode. They see the kernel, never the store.
 	{Dir: "api", Imports: []string{".", "reply", "engine", "flow", "policy", "identity", "agent", "chat", "internal/schema", "internal/apart", "internal/network", "internal/pace", "internal/status"}, Modules: []string{"github.com/google/jsonschema-go"}, Tests: append([]string{"store", "store/sqlite", "tool", "model", "model/script", "internal/testnode"}, bed...)},
-	{Dir: "inbox", Imports: []string{".", "reply", "engine", "flow", "policy", "policy/rulebook", "policy/replay", "identity", "agent", "chat", "tool", "internal/schema", "internal/apart", "internal/network", "internal/pace", "internal/status"}, Modules: []string{"github.com/google/jsonschema-go"}, Tests: append([]string{"api", "client", "model", "model/script", "setup", "config", "store/sqlite", "internal/testnode", "internal/browser"}, bed...)},
+	{Dir: "inbox", Imports: []string{".", "reply", "engine", "flow", "policy", "policy/rulebook", "policy/replay", "identity", "agent", "chat", "tool", "internal/schema", "internal/apart", "internal/network", "internal/pace", "internal/status"}, Modules: []string{"github.com/google/jsonschema-go"}, Tests: append([]string{"api", "client", "model", "model/script", "setup", "config", "store/sqlite", "internal/testnode", "internal/browser", "demo"}, bed...)},
 	{Dir: "channel", Imports: []string{"."}},
 	{Dir: "channel/*", Imports: []string{".", "reply", "engine", "chat", "channel", "internal/network"}, Tests: append([]string{"store", "store/sqlite", "internal/testnode"}, bed...)},
 

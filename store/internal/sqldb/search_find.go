@@ -40,13 +40,14 @@ var (
 
 // search is one page on its way.
 type search struct {
-	tx      *Tx
-	q       store.SearchQuery
-	order   desk // how it is sorted, and the cursor
-	words   words.Query
-	walking bool   // the page before was one of a walk
-	number  int64  // where the walk goes on: SQLite
-	id      string // PostgreSQL
+	tx       *Tx
+	q        store.SearchQuery
+	order    desk // how it is sorted, and the cursor
+	words    words.Query
+	walking  bool // the page before was one of a walk
+	drifting bool
+	number   int64  // where the walk goes on: SQLite
+	id       string // PostgreSQL
 }
 
 // hit is a request that may fit.
@@ -80,12 +81,20 @@ func (tx *Tx) Search(q store.SearchQuery) (out store.Page[holdshort.Request], er
 		return out, err
 	}
 	match := s.match(lexicon.of(tx.tenant))
-	if s.walking {
+	switch {
+	case s.walking:
 		return s.walk(match, nil)
+	case s.drifting:
+		return s.drift(match, nil)
 	}
 	recent, err := s.tail()
 	if err != nil {
 		return out, err
+	}
+	if dense, err := s.dense(match); err != nil {
+		return out, err
+	} else if dense && q.Cursor == "" {
+		return s.drift(match, recent)
 	}
 	many, err := s.many(match)
 	if err != nil {
@@ -127,9 +136,11 @@ func (s *search) begin() error {
 	} else if s.q.Cursor != "" {
 		if values, err := decodeCursor(walkList, s.q.Cursor, []string{"id"}); err == nil {
 			s.walking, s.id = true, values[0].(string)
+		} else if values, err := decodeCursor(driftList, s.q.Cursor, []string{"id"}); err == nil {
+			s.drifting, s.id = true, values[0].(string)
 		}
 	}
-	if !s.walking {
+	if !s.walking && !s.drifting {
 		s.order.Cursor = s.q.Cursor
 	}
 	return s.order.start()
@@ -280,16 +291,19 @@ func (s *search) walk(match string, recent []hit) (out store.Page[holdshort.Requ
 			out.Next = ""
 			return out, nil
 		}
-		if out.Next = encodeCursor(walkList, []any{s.id}); s.lite() {
-			out.Next = encodeCursor(walkList, []any{s.number})
-		}
+		out.Next = s.walkCursor()
 	}
-	if out.Next == "" { // the recent ones fill the page
-		if out.Next = encodeCursor(walkList, []any{s.id}); s.lite() {
-			out.Next = encodeCursor(walkList, []any{s.number})
-		}
+	if out.Next == "" { // it is full of recent ones
+		out.Next = s.walkCursor()
 	}
 	return out, nil
+}
+
+func (s *search) walkCursor() string {
+	if s.lite() {
+		return encodeCursor(walkList, []any{s.number})
+	}
+	return encodeCursor(walkList, []any{s.id})
 }
 
 // load adds the requests at places to a page, in their order. The index only says where to look: what is shown has the words.
@@ -315,7 +329,7 @@ func (s *search) load(places []place, byWords bool, out *store.Page[holdshort.Re
 		return err
 	}
 	for _, id := range ids {
-		if e := found[id]; e != nil && (!byWords || s.words.In(e.document())) {
+		if e := found[id]; e != nil && (!byWords || s.words.In(e.document())) && s.suits(urgencyOf(&e.Request), string(e.Status), string(e.Kind), string(e.SessionID), string(e.RunID), e.Assignee) {
 			out.Items = append(out.Items, e.Request)
 		}
 	}
