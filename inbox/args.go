@@ -183,6 +183,18 @@ func indexOf(calls []callView) (out []jump) {
 	return out
 }
 
+// without withholds every value that has one of the texts in it.
+func (n argNode) without(texts []string) argNode {
+	if slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(n.Text, text) }) {
+		return argNode{Name: n.Name, ID: n.ID, Kind: "withheld"}
+	}
+	n.Items = slices.Clone(n.Items)
+	for i := range n.Items {
+		n.Items[i] = n.Items[i].without(texts)
+	}
+	return n
+}
+
 // hides reports whether something of it is withheld.
 func (n argNode) hides() bool {
 	return n.Kind == "withheld" || slices.ContainsFunc(n.Items, argNode.hides)

@@ -36,7 +36,8 @@ type hall struct {
 	people *identity.Identity
 	http   *httptest.Server
 	clock  *demo.Clock
-	paid   atomic.Int64
+	paid   atomic.Int64 // transfers
+	sent   atomic.Int64 // decisions that a browser sent
 	lose   atomic.Bool                                     // the bank does not answer
 	refuse atomic.Pointer[func(*http.Request) (int, bool)] // what the server answers in place of the pages
 }
@@ -209,6 +210,9 @@ func newHall(t testing.TB, undo time.Duration) *hall {
 	mux.HandleFunc("/as/{who}", h.comeIn)
 	mux.Handle("/", door)
 	h.http = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/decide") {
+			h.sent.Add(1)
+		}
 		if refuse := h.refuse.Load(); refuse != nil {
 			if status, ok := (*refuse)(r); ok {
 				w.WriteHeader(status)
@@ -274,6 +278,21 @@ func (h *hall) in(tab *browser.Tab, who, path string) {
 	h.Helper()
 	tab.Open(h.http.URL + "/as/" + who + "?next=" + path)
 	tab.Wait(`document.getElementById("state")?.textContent.startsWith("live")`)
+}
+
+// shown waits until a request can be decided by keys: what has only just come under the finger is not.
+func shown(tab *browser.Tab, id holdshort.RequestID) {
+	tab.Helper()
+	tab.Wait(fmt.Sprintf(`document.querySelector("#card:not([aria-busy]) article[data-id='%s']")?.dataset.settled`, id))
+	browser.Eval[bool](tab, `new Promise(done => setTimeout(() => done(true), 450))`)
+}
+
+// show opens the card of a request.
+func (h *hall) show(tab *browser.Tab, id holdshort.RequestID) {
+	h.Helper()
+	tab.Open(h.http.URL + "/requests/" + string(id))
+	tab.Wait(`document.getElementById("state")?.textContent.startsWith("live")`)
+	shown(tab, id)
 }
 
 // start runs a flow for the desk until it rests.

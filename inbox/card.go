@@ -116,7 +116,7 @@ func (v *visit) cardOf(seen engine.RequestView, d draft) (cardView, error) {
 	c.Standing = standingOf(seen, v.actor(), v.now)
 	c.Calls = v.callsOf(sight, d)
 	c.Index = indexOf(c.Calls)
-	c.Withheld = sight.hides && sight.audience
+	c.Withheld = sight.hides && sight.audience && (!c.Link() || req.Status == holdshort.RequestOpen) // a link dies with its request
 	c.Context = contextOf(req)
 	c.Repair = repairOf(req)
 	c.Bar = v.barOf(sight, d)

@@ -3,6 +3,7 @@ package inbox
 import (
 	"context"
 	"encoding/json"
+	"net/url"
 	"testing"
 
 	"github.com/holdshort/holdshort"
@@ -91,5 +92,12 @@ func TestCardByLink(t *testing.T) {
 	}
 	page := cardAnswer{status: 200, body: text}
 	page.has(t, `action="/r/`+string(req.ID)+`"`, `name="t" value="the-token"`, `data-word="send"`, `value="fields"`)
+	if _, err := v.decideForm(req.ID, url.Values{"action": {"reveal"}}, "the-token"); err != nil {
+		t.Errorf("what is open cannot be revealed: %v", err)
+	}
+	b.decide("ana", req, "action", "reject")
+	if _, err := v.decideForm(req.ID, url.Values{"action": {"reveal"}}, "the-token"); holdshort.CodeOf(err) != holdshort.Closed {
+		t.Errorf("a link reveals what is closed: %v", err)
+	}
 	page.lacks(t, `href="/requests/`, `href="/runs/`, `href="/sessions/`, `action="/requests/`, `formaction="/requests/`)
 }

@@ -2,6 +2,7 @@ package inbox
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/engine"
@@ -35,7 +36,8 @@ func (v *visit) sightOf(seen engine.RequestView, d draft) sight {
 	s.audience = ok && v.who.Allows(policy.Decide) && !raisedBy(actor, req)
 	s.voted = slices.ContainsFunc(seen.Votes, func(d holdshort.Vote) bool { return d.Actor.Same(actor) })
 	s.mayDecide = s.audience && !s.voted && req.Status == holdshort.RequestOpen
-	if s.audience && v.proven(req.ID, d.proof) {
+	dead := d.token != "" && req.Status != holdshort.RequestOpen // a link dies with its request
+	if s.audience && !dead && v.proven(req.ID, d.proof) {
 		s.revealed, s.proof = true, d.proof
 	}
 	s.hides = slices.ContainsFunc(req.Actions, func(a holdshort.Action) bool {
@@ -56,6 +58,25 @@ func (s sight) withheld(a holdshort.Action) []string {
 		return nil
 	}
 	return a.Redacted
+}
+
+// secrets are the values that this person does not see. What tools say may have them in it too.
+func (s sight) secrets() (out []string) {
+	for _, a := range s.Request.Actions {
+		if len(s.withheld(a)) == 0 {
+			continue
+		}
+		shown := map[string]bool{}
+		for _, l := range leavesOf(a.Args, s.withheld(a)) {
+			shown[l.path] = !l.withheld
+		}
+		for _, l := range leavesOf(a.Args, nil) {
+			if text := strings.Trim(l.text, "“”"); !shown[l.path] && len(text) > 2 {
+				out = append(out, text)
+			}
+		}
+	}
+	return out
 }
 
 // decided is what the standing decision says of a call, nil if there is none.

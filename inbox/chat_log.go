@@ -3,7 +3,7 @@ package inbox
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,33 +44,35 @@ type chatLog struct {
 
 const (
 	mostBubbles = 200
-	mostRead    = 20000
+	mostLooks   = 20 // pages that are read for them, where much was not said to the user
 )
-
-var errEnough = errors.New("read enough")
 
 // chatLog reads what was said, as the session's user sees it. Whoever looks after the system also gets what is about the conversation.
 func (v *visit) chatLog(s engine.SessionView, asides bool) (chatLog, error) {
 	log := chatLog{Session: string(s.ID), User: s.User, Over: !s.EndedAt.IsZero(), Taken: s.TakenBy}
-	read := 0
-	err := v.engine.EachMessage(v.ctx, v.tenant(), engine.HistoryQuery{Session: s.ID, Window: engine.Whole, Suppressed: asides}, func(m holdshort.Message) error {
-		if read++; read > mostRead {
-			return errEnough
+	back, cursor := [][]bubble{}, ""
+	for n := 0; n < mostBubbles; { // from the end: a long conversation is read no further than it is shown
+		page, err := v.engine.Messages(v.ctx, v.tenant(), engine.MessageQuery{Session: s.ID, Newest: true, Limit: mostBubbles, Cursor: cursor})
+		if err != nil {
+			return log, err
 		}
-		b := bubbleOf(m, s.User)
-		if !isSaid(m) && !(asides && b.Aside) {
-			return nil
+		var some []bubble
+		for _, m := range page.Items {
+			b := bubbleOf(m, s.User)
+			if isSaid(m) && (asides || m.Type != holdshort.TypeSuppressed) || asides && b.Aside {
+				some = append(some, b)
+			}
 		}
-		if log.Bubbles = append(log.Bubbles, b); len(log.Bubbles) > 2*mostBubbles {
-			log.Bubbles, log.Earlier = append([]bubble(nil), log.Bubbles[mostBubbles:]...), true
+		back, n, cursor = append(back, some), n+len(some), page.Next
+		if cursor == "" || len(back) == mostLooks {
+			break
 		}
-		return nil
-	})
-	if err != nil && !errors.Is(err, errEnough) {
-		return log, err
 	}
-	if n := len(log.Bubbles) - mostBubbles; n > 0 {
-		log.Bubbles, log.Earlier = log.Bubbles[n:], true
+	for _, some := range slices.Backward(back) {
+		log.Bubbles = append(log.Bubbles, some...)
+	}
+	if log.Earlier = cursor != ""; len(log.Bubbles) > mostBubbles {
+		log.Bubbles, log.Earlier = log.Bubbles[len(log.Bubbles)-mostBubbles:], true
 	}
 	for _, id := range s.Open {
 		if req, err := v.engine.RequestFor(v.ctx, v.tenant(), id, v.actor()); err == nil && req.Request.Status == holdshort.RequestOpen {

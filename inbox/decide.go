@@ -65,17 +65,19 @@ func (v *visit) serveDecide() error {
 // why nothing was decided.
 func (v *visit) decideForm(id holdshort.RequestID, form url.Values, token string) (draft, error) {
 	d := draft{form: form, proof: form.Get("proof"), edit: form.Has("editing"), token: token}
-	if form.Get("action") == "reveal" {
-		proof, err := v.reveal(id)
-		d.proof = proof
-		return d, err
-	}
 	if again, ok := redrawn(form); ok {
 		d.form = again
 		return d, nil
 	}
 	seen, err := v.engine.RequestFor(v.ctx, v.tenant(), id, v.actor())
 	if err != nil {
+		return d, err
+	}
+	if form.Get("action") == "reveal" {
+		if token != "" && seen.Request.Status != holdshort.RequestOpen { // a link dies with its request
+			return d, standingFirst(seen.Request, nil)
+		}
+		d.proof, err = v.reveal(id)
 		return d, err
 	}
 	in, err := v.decisionOf(form, v.sightOf(seen, d))

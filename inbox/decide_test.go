@@ -98,7 +98,7 @@ func TestDecideFromTheCard(t *testing.T) {
 			if page := b.get("ben", "/requests/"+string(req.ID)+"/card"); !strings.Contains(page.body, "ana ") {
 				t.Errorf("ben does not see who decided: %.900s", page.body)
 			} else {
-				page.lacks(t, `name="action"`)
+				page.lacks(t, `data-verb="approve"`, `data-verb="reject"`)
 			}
 		})
 	}
@@ -167,7 +167,7 @@ func TestDecideTogether(t *testing.T) {
 			t.Fatalf("ana gets %d, ben gets %d", answers["ana"].status, answers["ben"].status)
 		}
 		answers[loser].has(t, "Nothing of yours was used", "before you", winner+" ")
-		answers[loser].lacks(t, `name="action"`)
+		answers[loser].lacks(t, `data-verb="approve"`, `data-verb="reject"`)
 		b.rest(req)
 	}
 }
@@ -308,7 +308,9 @@ func TestOutcomeOnTheCard(t *testing.T) {
 	b.decide("ana", req, "action", "approve")
 	b.rest(req)
 	path := "/requests/" + string(req.ID) + "/card"
-	b.get("adam", path).has(t, "orders.refund", ">done<", "re_77", "The run is completed")
+	all := b.get("adam", path)
+	all.has(t, "orders.refund", ">done<", "re_77", "The run is completed", "to see")
+	all.lacks(t, "DE-SECRET", "S-DEEP") // what the tool says of it is withheld like what it was given
 	b.get("ana", path).lacks(t, "re_77", "DE-SECRET") // an operator sees that it is done, not what it gave
 	b.get("ben", path).has(t, ">done<")
 

@@ -65,14 +65,21 @@ func (l *ear) see(s *glimpse, now time.Time) {
 	if !l.wants.rows || l.wants.view.Name == "decided" {
 		return
 	}
-	held := func(req *holdshort.Request) bool { return req != nil && l.wants.view.holds(req, l.who.actor, now) }
 	switch {
-	case held(s.now):
-		l.put(s.id, s.row)
-	case s.fresh, s.before != nil && !held(s.before):
+	case s.now != nil && l.wants.view.holds(s.now, l.who.actor, now):
+		l.put(s, s.row)
+	case s.fresh, s.before != nil && !l.held(*s.before, now):
 	default:
-		l.put(s.id, nil)
+		l.put(s, nil)
 	}
+}
+
+// held reports whether the list may have a request as it was before. Its time may have run out since, or come near: that is left out.
+func (l *ear) held(was holdshort.Request, now time.Time) bool {
+	was.ExpiresAt, was.QueueUntil = time.Time{}, time.Time{}
+	view := l.wants.view
+	view.Due = ""
+	return view.holds(&was, l.who.actor, now)
 }
 
 // decides reports whether a page lists what is decided.
@@ -86,20 +93,21 @@ func (l *ear) decided(h *hub, s *glimpse) {
 	case w.Outcome != "" && w.Outcome != string(s.now.Outcome) && w.Outcome != string(s.now.Status):
 	case w.By == "me" && s.by != l.who.actor.ID:
 	default:
-		l.put(s.id, s.row)
+		l.put(s, s.row)
 	}
 }
 
-func (l *ear) put(id holdshort.RequestID, row []byte) {
+func (l *ear) put(s *glimpse, row []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.resync != "" {
+	_, waits := l.rows[s.id]
+	if l.resync != "" || waits && s.old {
 		return
 	}
-	if _, waits := l.rows[id]; !waits {
-		l.order = append(l.order, id)
+	if !waits {
+		l.order = append(l.order, s.id)
 	}
-	l.rows[id] = row
+	l.rows[s.id] = row
 	if len(l.order) > mostPending {
 		l.ask1("behind")
 	}
@@ -172,12 +180,6 @@ func (l *ear) presenceChanged(id holdshort.RequestID) {
 	l.presence[id] = true
 	l.mu.Unlock()
 	ring(l.hint)
-}
-
-func (l *ear) position() int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.at
 }
 
 func (l *ear) lost() bool {

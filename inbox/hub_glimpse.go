@@ -16,6 +16,7 @@ type glimpse struct {
 	id       holdshort.RequestID
 	position int64
 	fresh    bool               // it was asked just now: nobody has it in a list yet
+	old      bool               // it is told again, to a page that may have heard newer things already
 	by       string             // who decided it
 	assigned bool               // it was given to somebody, or to nobody
 	now      *holdshort.Request // as far as lists and rights need it; nil: it is no more
@@ -117,6 +118,11 @@ func (m *glimpseMemory) get(id holdshort.RequestID) *holdshort.Request {
 func (m *glimpseMemory) put(req *holdshort.Request) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	for _, known := range []*holdshort.Request{m.young[req.ID], m.old[req.ID]} {
+		if known != nil && known.Revision > req.Revision { // two read it, and this one was slower
+			return
+		}
+	}
 	if m.young == nil || len(m.young) >= mostRemembered {
 		m.young, m.old = map[holdshort.RequestID]*holdshort.Request{}, m.young
 	}

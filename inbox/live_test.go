@@ -193,7 +193,7 @@ func (b *liveBed) listen(who, query string) *listener {
 		defer answer.Body.Close()
 		lines := bufio.NewScanner(answer.Body)
 		lines.Buffer(nil, 8<<20)
-		var e told
+		var e told // its id stays: it is the last that was told
 		for lines.Scan() {
 			text := lines.Text()
 			l.mu.Lock()
@@ -207,8 +207,10 @@ func (b *liveBed) listen(who, query string) *listener {
 			case "data":
 				e.data = value
 			case "":
-				l.events <- e
-				e = told{}
+				if e.name != "" {
+					l.events <- e
+				}
+				e = told{id: e.id}
 			}
 		}
 	}()

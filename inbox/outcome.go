@@ -2,6 +2,7 @@ package inbox
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,7 +52,7 @@ func (v *visit) outcomeOf(s sight) (out outcomeView) {
 		}
 	}
 	for _, op := range operations {
-		line := lineOf(op, journal)
+		line := lineOf(op, journal, s.secrets())
 		if op.Status == holdshort.OperationUnknown && !op.Settled && s.run != nil {
 			line.Ask = v.reconcileOf(*s.run, op)
 		}
@@ -98,7 +99,7 @@ func (out *outcomeView) runState(run holdshort.Run) {
 	}
 }
 
-func lineOf(op holdshort.Operation, journal []holdshort.JournalEntry) outcomeLine {
+func lineOf(op holdshort.Operation, journal []holdshort.JournalEntry, secrets []string) outcomeLine {
 	line := outcomeLine{Tool: op.Capability, Since: op.StartedAt}
 	switch op.Status {
 	case holdshort.OperationStarted:
@@ -116,9 +117,11 @@ func lineOf(op holdshort.Operation, journal []holdshort.JournalEntry) outcomeLin
 		}
 		var result flow.CallOutcome
 		if len(e.Outcome) > 0 && json.Unmarshal(e.Outcome, &result) == nil && len(result.Value) > 0 && string(result.Value) != "null" {
-			line.Result = nodesOf(result.Value, nil, "result")
+			for _, n := range nodesOf(result.Value, nil, "result") {
+				line.Result = append(line.Result, n.without(secrets))
+			}
 		}
-		if e.Error != nil && op.Status == holdshort.OperationFailed {
+		if e.Error != nil && op.Status == holdshort.OperationFailed && !slices.ContainsFunc(secrets, func(text string) bool { return strings.Contains(e.Error.Message, text) }) {
 			line.Text = "failed, and nothing happened: " + e.Error.Message
 		}
 	}

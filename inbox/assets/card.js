@@ -46,6 +46,7 @@ function settle(article) {
     if (left && article.dataset.status === "open") say(article, left, "hold");
     sessionStorage.removeItem(leftName(article.dataset.id));
   } catch { /* nothing is kept here */ }
+  if (document.body.classList.contains("stale")) hears(false);
   tell("hs:card", {id: article.dataset.id});
 }
 
@@ -146,7 +147,12 @@ async function again(id) {
 }
 
 document.addEventListener("hs:changed", e => { if (articles(e.detail.id).length) again(e.detail.id); });
-document.addEventListener("hs:live", e => { if (e.detail.up) for (const id of unsent.keys()) again(id); }); // it may have arrived
+// While the page does not hear the server the bar says so to everybody; what is pressed then is still tried, and told if it fails.
+const hears = up => { for (const b of document.querySelectorAll(".decide .buttons :is(button, summary, a.button)")) up ? b.removeAttribute("aria-disabled") : b.setAttribute("aria-disabled", "true"); };
+document.addEventListener("hs:live", e => {
+  hears(e.detail.up);
+  if (e.detail.up) for (const id of unsent.keys()) again(id); // it may have arrived
+});
 document.addEventListener("hs:presence", e => {
   for (const place of document.querySelectorAll("[data-looking]")) {
     if (place.dataset.looking !== e.detail.id) continue;

@@ -34,7 +34,7 @@ export function dress(article) {
   if (approve && !each) {
     approve.value = on ? "edit" : "approve";
     amount = newAmount(article, label.dataset.plain);
-    label.textContent = changed ? amount || "Approve as changed" : label.dataset.plain;
+    label.textContent = changed ? amount || "Approve changed" : label.dataset.plain;
   } else if (approve) {
     approve.value = changed ? "edit" : "approve";
     label.textContent = changed ? label.dataset.plain + " as changed" : label.dataset.plain;

@@ -24,6 +24,10 @@ function shown() {
   return q;
 }
 
+// A card that is opened was drawn after this position, by its id: what the stream before it was told since is not told again.
+const opened = new Map();
+document.addEventListener("hs:open", e => { opened.clear(); opened.set(e.detail?.id, after); });
+
 // look follows what the page shows: if that has changed a new stream is opened, and the old one is heard until the new one speaks.
 let looking = 0;
 export function look() {
@@ -37,7 +41,7 @@ export function look() {
 function open() {
   clearTimeout(timer);
   next?.end();
-  const q = shown(), me = {shown: q.toString(), abort: new AbortController(), silent: 0, keep: 15000};
+  const q = shown(), me = {shown: q.toString(), cards: q.getAll("card"), after, abort: new AbortController(), silent: 0, keep: 15000};
   me.end = () => { me.over = true; clearTimeout(me.silent); me.abort.abort(); };
   me.alive = () => { clearTimeout(me.silent); me.silent = setTimeout(() => lost(me), 2.5 * me.keep + 5000); };
   next = me;
@@ -73,11 +77,11 @@ function heard(me, block) {
     else if (line.startsWith("event: ")) name = line.slice(7);
     else if (line.startsWith("data: ")) data += line.slice(6);
   }
-  if (!name || me.over) return;
-  const detail = JSON.parse(data);
+  if (me.over) return;
+  const detail = name && JSON.parse(data);
   if (name === "hello") hello(me, detail);
   if (me !== stream) return;
-  if (id) after = id;
+  if (id) after = id; // everything up to it was told
   switch (name) {
   case "rows": rows(detail); break;
   case "counts": counts(detail); break;
@@ -91,7 +95,8 @@ function heard(me, block) {
 
 function hello(me, detail) {
   if (me !== next) return;
-  stream?.end();
+  const before = stream;
+  before?.end();
   stream = me;
   next = null;
   attempt = 0;
@@ -101,6 +106,7 @@ function hello(me, detail) {
   up(true, was);
   if (detail.build !== build) older();
   if (detail.missed || doubt) resync(detail.missed ? "missed" : "doubt");
+  else if (before) for (const id of me.cards) if (!before.cards.includes(id) && opened.get(id) !== me.after) say("changed", {id, event: ""});
   doubt = false;
 }
 

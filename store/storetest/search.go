@@ -475,32 +475,30 @@ func SearchCrashes(t *testing.T, d Driver) {
 			return firstError(tx.PutSession(h.session), tx.PutRun(h.run), tx.PutRequest(h.request), tx.AddEvent(holdshort.Event{Type: "hitl.request.decided", Run: h.run.ID, Request: h.request.ID}))
 		}
 	}
-	step := func(s store.Store) bool {
-		var lease holdshort.Lease
-		ctx := context.Background()
-		if !s.Exclusive() {
-			stamping, err := s.System().Acquire(ctx, store.SequencerLease, "node", time.Hour)
-			if err == nil {
-				_, err = s.System().Stamp(ctx, stamping, 100)
-			}
-			if err == nil {
-				lease, err = s.System().Acquire(ctx, store.IndexerLease, "node", time.Hour)
-			}
-			if err != nil {
-				return false
-			}
+	ctx := context.Background()
+	leases := func(s store.Store) (stamping, indexing holdshort.Lease, ok bool) {
+		if s.Exclusive() {
+			return stamping, indexing, true
 		}
-		_, err := s.System().Index(ctx, lease, 1)
-		return err == nil
+		stamping, err1 := s.System().Acquire(ctx, store.SequencerLease, "node", time.Hour)
+		indexing, err2 := s.System().Acquire(ctx, store.IndexerLease, "node", time.Hour)
+		return stamping, indexing, err1 == nil && err2 == nil
 	}
 	crashes := 0
 	d.Crashes(t, func(s store.Store, acknowledge func()) {
-		update := func(fn func(store.Tx) error) bool { return s.Update(context.Background(), acme, fn) == nil }
-		if update(write(stays)) && step(s) && update(write(erased)) && step(s) && step(s) {
+		update := func(fn func(store.Tx) error) bool { return s.Update(ctx, acme, fn) == nil }
+		stamping, indexing, ok := leases(s)
+		step := func(limit int) bool {
+			_, err := s.System().Stamp(ctx, stamping, 100)
+			if err == nil {
+				_, err = s.System().Index(ctx, indexing, limit)
+			}
+			return err == nil
+		}
+		if ok && update(func(tx store.Tx) error { return firstError(write(stays)(tx), write(erased)(tx)) }) && step(1) && step(100) {
 			acknowledge()
 			if update(func(tx store.Tx) error { return tx.EraseSession(erased.session.ID) }) {
 				acknowledge()
-				step(s)
 			}
 		}
 	}, func(t *testing.T, s store.Store, acknowledged int) {
