@@ -36,8 +36,8 @@ type hall struct {
 	people *identity.Identity
 	http   *httptest.Server
 	clock  *demo.Clock
-	paid   atomic.Int64 // transfers
-	sent   atomic.Int64 // decisions that a browser sent
+	paid   atomic.Int64                                    // transfers
+	sent   atomic.Int64                                    // decisions that a browser sent
 	lose   atomic.Bool                                     // the bank does not answer
 	refuse atomic.Pointer[func(*http.Request) (int, bool)] // what the server answers in place of the pages
 }
@@ -331,6 +331,16 @@ func (h *hall) now(id holdshort.RequestID) holdshort.Request {
 		h.Fatal(err)
 	}
 	return req
+}
+
+// said is the decision that stands.
+func (h *hall) said(id holdshort.RequestID) holdshort.Decision {
+	h.Helper()
+	d, err := h.engine.Decision(h.Context(), demo.Tenant, id)
+	if err != nil {
+		h.Fatal(err)
+	}
+	return d
 }
 
 // decides is somebody elsewhere.

@@ -113,7 +113,7 @@ func TestCarefulInBrowser(t *testing.T) {
 	tab.Press("no <b>photos</b>")
 	browser.Eval[any](tab, `void document.querySelector("#card .drawer button[value=reject]").click()`)
 	tab.Shows("#card .standing", "no <b>photos</b>")
-	if got := h.now(req.ID); got.Outcome != holdshort.Rejected || got.Decision.Message != "no <b>photos</b>" || h.paid.Load() != 0 {
+	if got := h.now(req.ID); got.Outcome != holdshort.Rejected || h.said(req.ID).Message != "no <b>photos</b>" || h.paid.Load() != 0 {
 		t.Errorf("%+v", got)
 	}
 
@@ -180,7 +180,7 @@ func TestKeysOnly(t *testing.T) {
 	tab.Press("gm")
 	tab.Wait(`location.search === "?view=mine" && document.getElementById("row-` + string(third.ID) + `")`)
 	h.rests(first.RunID, ended)
-	if one, two := h.now(first.ID), h.now(second.ID); one.Outcome != holdshort.Approved || two.Outcome != holdshort.Rejected || two.Decision.Message != "not this one" || h.now(third.ID).Status != holdshort.RequestOpen {
+	if one, two := h.now(first.ID), h.now(second.ID); one.Outcome != holdshort.Approved || two.Outcome != holdshort.Rejected || h.said(second.ID).Message != "not this one" || h.now(third.ID).Status != holdshort.RequestOpen {
 		t.Errorf("%+v\n%+v", one, two)
 	}
 }

@@ -51,8 +51,10 @@ type cardView struct {
 	Similar                       similarView
 	Why                           whyView
 	Calls                         []callView
-	Index                         []jump // into arguments that are long
-	Withheld                      bool   // something is, and can be revealed
+	Called                        []callView // what a question about a lost answer is about
+	CalledBy                      string     // the request that approved it
+	Index                         []jump     // into arguments that are long
+	Withheld                      bool       // something is, and can be revealed
 	Proof                         string
 	Compare                       *compareView
 	Talk                          talkView
@@ -119,6 +121,7 @@ func (v *visit) cardOf(seen engine.RequestView, d draft) (cardView, error) {
 	c.Withheld = sight.hides && sight.audience && (!c.Link() || req.Status == holdshort.RequestOpen) // a link dies with its request
 	c.Context = contextOf(req)
 	c.Repair = repairOf(req)
+	c.Called, c.CalledBy = v.calledOf(sight, d)
 	c.Bar = v.barOf(sight, d)
 	c.Outcome = v.outcomeOf(sight)
 	if err := v.history(&c, sight); err != nil {

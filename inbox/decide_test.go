@@ -328,7 +328,7 @@ func TestOutcomeOnTheCard(t *testing.T) {
 	page.has(t, "nobody knows whether it happened", `href="/requests/`+string(ids[0])+`"`)
 	ask := b.standing(holdshort.Request{ID: ids[0]})
 	card := b.get("ana", "/requests/"+string(ask.ID)+"/card")
-	card.has(t, "unknown outcome", "It happened", "Give up", `name="result"`)
+	card.has(t, "What was called", `href="/requests/`+string(lost.ID)+`"`, `<span class="number">5</span>`, "unknown outcome", "It happened", "Give up", `name="result"`)
 	if got := b.decide("ana", ask, "action", "select", "option", "happened", "result", `{"receipt":"re_9"}`); got.status != 200 {
 		t.Fatalf("%d %.400s", got.status, got.body)
 	}

@@ -2,6 +2,7 @@ package inbox
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -107,6 +108,15 @@ func (v *visit) found(w view, desk engine.DeskQuery) (kept []holdshort.Request, 
 			kept = append(kept, req)
 		}
 	}
+	slices.SortStableFunc(kept, func(a, b holdshort.Request) int { // what still waits stands first, then what closed last
+		waits := func(r holdshort.Request) int {
+			if r.StatusAt(v.now) == holdshort.RequestOpen {
+				return 0
+			}
+			return 1
+		}
+		return cmp.Or(waits(a)-waits(b), b.ClosedAt.Compare(a.ClosedAt))
+	})
 	return kept, page.Next, err
 }
 

@@ -147,7 +147,7 @@ func (v *linkVisit) refuse(err error) {
 		v.log.Error("a page could not be shown", "request_id", v.id, "code", p.Code, "error", err)
 	}
 	if p.Status == http.StatusBadRequest && !strings.HasPrefix(string(v.id), "req_") { // whatever stands in the address, it is no request
-		p.Status, p.Title, p.Detail, p.Hint = http.StatusNotFound, http.StatusText(http.StatusNotFound), "no such request", "check the address"
+		p.Status, p.Title, p.Detail, p.Hint = http.StatusNotFound, refusalTitles[http.StatusNotFound], "no such request", "check the address"
 	}
 	if p.Status == http.StatusUnauthorized {
 		p.Title, p.Login = "This does not open anything", "/login?next=/r/"+string(v.id)

@@ -128,6 +128,34 @@ func lineOf(op holdshort.Operation, journal []holdshort.JournalEntry, secrets []
 	return line
 }
 
+// calledOf is the call whose answer was lost, as it was approved, to those who may see that; nobody can look there without knowing it.
+func (v *visit) calledOf(s sight, d draft) (calls []callView, by string) {
+	req := s.Request
+	if req.Kind != holdshort.Reconcile || s.run == nil {
+		return nil, ""
+	}
+	operations, err := v.engine.Operations(v.ctx, v.tenant(), req.RunID)
+	if err != nil {
+		return nil, ""
+	}
+	for _, op := range operations {
+		if op.RequestID == "" || !strings.HasPrefix(req.OriginStepID, outcomeStep(op)+"!") {
+			continue
+		}
+		seen, err := v.engine.RequestFor(v.ctx, v.tenant(), op.RequestID, v.actor())
+		if err != nil {
+			return nil, ""
+		}
+		for _, c := range v.callsOf(v.sightOf(seen, draft{token: d.token}), draft{}) {
+			if c.Tool == op.Capability {
+				calls = append(calls, c)
+			}
+		}
+		return calls, string(op.RequestID)
+	}
+	return nil, ""
+}
+
 // outcomeStep is the step of its run that an operation is of.
 func outcomeStep(op holdshort.Operation) string {
 	return strings.TrimPrefix(op.StepID, string(op.RunID)+"/")

@@ -30,13 +30,19 @@ func refusalOf(err error) refused {
 	if out.Status < http.StatusInternalServerError && errors.As(err, &coded) {
 		out.Detail, out.Hint = coded.Message, coded.Hint
 	}
-	out.Title = http.StatusText(out.Status)
+	out.Title = cmp.Or(refusalTitles[out.Status], "That did not work")
 	if out.Status >= http.StatusInternalServerError {
 		out.Detail, out.Hint = "something went wrong on the server", "nothing was lost; try again in a moment"
 	}
 	out.Detail = cmp.Or(out.Detail, "this cannot be shown")
 	return out
 }
+
+// refusalTitles are the statuses in plain words.
+var refusalTitles = map[int]string{http.StatusBadRequest: "Not understood", http.StatusUnauthorized: "Log in", http.StatusForbidden: "Not allowed", http.StatusNotFound: "Not found",
+	http.StatusConflict: "Changed meanwhile", http.StatusGone: "Expired", http.StatusRequestEntityTooLarge: "Too large", http.StatusUnprocessableEntity: "That does not fit",
+	http.StatusTooManyRequests: "Too many at once", http.StatusInternalServerError: "Something went wrong", http.StatusServiceUnavailable: "Not available right now",
+	http.StatusGatewayTimeout: "It took too long"}
 
 // refuse says why there is nothing to see. Whoever is not known is led to the login.
 func (v *visit) refuse(err error) {
@@ -54,6 +60,10 @@ func (v *visit) refuse(err error) {
 			v.w.Header().Set("HX-Redirect", p.Login)
 		}
 	}
+	if p.Status == http.StatusNotFound {
+		p.Detail, p.Hint = "there is nothing here, or it is not yours to see", "check the address, or start from the inbox"
+	}
+	p.Detail, p.Hint = sentence(p.Detail), sentence(p.Hint)
 	if v.partial() {
 		v.part(p.Status, "refused", p)
 		return

@@ -101,7 +101,7 @@ func entryOf(e holdshort.JournalEntry, n int, path string, most int) runEntry {
 	key, _, _ := strings.Cut(e.Key, "!")
 	out := runEntry{N: n, Key: cmp.Or(key, kind), Kind: kind, Attempt: e.Attempt, Started: e.Started, At: e.Ended, Value: shortened(e.Outcome, most), Error: e.Error, Detail: valueView{None: true},
 		Own: strings.Contains(e.Key, "!"), Link: path + "?step=" + strconv.Itoa(n) + "#step"}
-	if d := e.Ended.Sub(e.Started); d > 0 {
+	if d := e.Ended.Sub(e.Started); !e.Started.IsZero() && d >= 0 {
 		out.Took = longSpan(d)
 	}
 	if e.Error != nil {

@@ -95,7 +95,7 @@ func (m mark) words() timelineStep {
 
 // longSpan is a length of time to the second, where that is still felt.
 func longSpan(d time.Duration) string {
-	if d > 0 && d < time.Millisecond {
+	if d >= 0 && d < time.Millisecond {
 		return "under 1 ms"
 	}
 	if d >= time.Minute && d < time.Hour && d%time.Minute >= time.Second {

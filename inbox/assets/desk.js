@@ -379,6 +379,8 @@ function leave(row, byMe) {
   const box = row.querySelector(".pick");
   if (box) { box.checked = false; box.disabled = true; }
   row.classList.add("closed");
+  const left = row.querySelector(".t");
+  if (left && !left.querySelector(".state")) { left.classList.remove("due"); left.textContent = "closed"; }
   if (row.dataset.id === openID() && !byMe) return;
   if (hovered?.isConnected && hovered !== row && row.compareDocumentPosition(hovered) & Node.DOCUMENT_POSITION_FOLLOWING && scroller().scrollTop < row.offsetHeight) { row.classList.add("later"); return; }
   slideOut(row);
