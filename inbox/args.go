@@ -180,7 +180,7 @@ func indexOf(calls []callView) (out []jump) {
 	if !long && len(out) <= 30 {
 		return nil
 	}
-	return out
+	return out[:min(len(out), 200)]
 }
 
 // without withholds every value that has one of the texts in it.

@@ -141,6 +141,9 @@ func hallRules(others policy.Policy) policy.Policy {
 			if in.Amount >= 1000 {
 				v.Rule, v.Audience.Quorum, v.Priority = "large transfers", 2, holdshort.PriorityHigh
 			}
+			if in.Amount != 60 { // that one is looked at before it is approved
+				v.Blind = v.Redacted
+			}
 			if in.Amount == 13 {
 				v.ExpiresIn = 4 * time.Minute
 			}

@@ -97,7 +97,7 @@ func TestCarefulInBrowser(t *testing.T) {
 	tab.Type(`[name="a.0.amount"]`, "1500")
 	tab.Wait(`!document.querySelector("[data-field='a.0.amount'] small.wrong").textContent && document.querySelector("#card .check").textContent.includes("two")`) // it would take more people
 	browser.Eval[any](tab, `void document.querySelector("#card .arg.changed .reset").click()`)
-	tab.Wait(`document.querySelector("[name='a.0.amount']").value === "620" && document.querySelector("#card .approve").textContent.includes("Approve 620")`)
+	tab.Wait(`document.querySelector("[name='a.0.amount']").value === "620" && document.querySelector("#card .approve").textContent.includes("Approve 620") && !document.querySelector("#card .check").textContent`)
 	tab.Press("\x1b")
 
 	if strings.Contains(tab.Text("#card"), "DE0212") {
@@ -111,6 +111,7 @@ func TestCarefulInBrowser(t *testing.T) {
 	tab.Press("r")
 	tab.Wait(`document.activeElement.name === "reason"`)
 	tab.Press("no <b>photos</b>")
+	tab.Shows("#card", "DE02120300000000202051") // still
 	browser.Eval[any](tab, `void document.querySelector("#card .drawer button[value=reject]").click()`)
 	tab.Shows("#card .standing", "no <b>photos</b>")
 	if got := h.now(req.ID); got.Outcome != holdshort.Rejected || h.said(req.ID).Message != "no <b>photos</b>" || h.paid.Load() != 0 {
@@ -181,7 +182,7 @@ func TestKeysOnly(t *testing.T) {
 	tab.Wait(`location.search === "?view=mine" && document.getElementById("row-` + string(third.ID) + `")`)
 	h.rests(first.RunID, ended)
 	if one, two := h.now(first.ID), h.now(second.ID); one.Outcome != holdshort.Approved || two.Outcome != holdshort.Rejected || h.said(second.ID).Message != "not this one" || h.now(third.ID).Status != holdshort.RequestOpen {
-		t.Errorf("%+v\n%+v", one, two)
+		t.Errorf("%s, %s %q, %s", one.Outcome, two.Outcome, h.said(second.ID).Message, h.now(third.ID).Status)
 	}
 }
 
@@ -230,7 +231,7 @@ func TestPlaygroundInBrowser(t *testing.T) {
 	tab.Shows("main", "The receipt is rc-77")
 	tab.Open(browser.Eval[string](tab, `document.querySelector("main a[href^='/runs/']").href`))
 	tab.Shows("main", "completed")
-	tab.Wait(`document.querySelector("svg")?.getBoundingClientRect().width > 200`)
+	tab.Wait(`document.querySelector("main svg")?.getBoundingClientRect().width > 200`)
 }
 
 // TestWithoutScripts: whoever has none logs in, reads, and decides once, by plain links and forms.

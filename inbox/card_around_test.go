@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/url"
 	"testing"
+	"time"
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/engine"
@@ -100,4 +101,21 @@ func TestCardByLink(t *testing.T) {
 		t.Errorf("a link reveals what is closed: %v", err)
 	}
 	page.lacks(t, `href="/requests/`, `href="/runs/`, `href="/sessions/`, `action="/requests/`, `formaction="/requests/`)
+}
+
+// An edit that needs more people is no approval, and the card says so.
+func TestCardOfWhatIsAskedAgain(t *testing.T) {
+	ana := holdshort.Actor{ID: "ana", Kind: holdshort.Person}
+	seen := engine.RequestView{Next: "req_2", Decision: &holdshort.Decision{Action: holdshort.Edit, Actor: ana, Calls: []holdshort.CallDecision{{CallID: "a", Action: holdshort.Edit}}},
+		Request: holdshort.Request{ID: "req_1", Status: holdshort.RequestResolved, Outcome: holdshort.Edited, Actions: []holdshort.Action{{CallID: "a", NeedsApproval: true}}}}
+	if got := standingOf(seen, ana, time.Now()); got.Text != "You changed this. Others have to approve the changed form." || got.Next != "req_2" {
+		t.Errorf("%+v", got)
+	}
+	if lines := (&visit{}).outcomeOf(sight{RequestView: seen}).Lines; len(lines) != 0 {
+		t.Errorf("%+v", lines)
+	}
+	seen.Next = ""
+	if got := standingOf(seen, ana, time.Now()); got.Text != "You changed and approved this." {
+		t.Errorf("%+v", got)
+	}
 }

@@ -35,6 +35,7 @@ type barView struct {
 	ConfirmCount bool   // it is a number of calls
 	Confirmed    string // what was
 	Finals       int
+	Unseen       bool // something is withheld that they must see first
 	Reason       string
 	ReasonOpen   bool
 	RespondText  string
@@ -65,6 +66,7 @@ func (v *visit) barOf(s sight, d draft) barView {
 		b.Approve, b.ApproveAs = buttonText("Approve", "approve", calls, req, s), "approve"
 		b.Confirm, b.ConfirmCount, b.Finals = confirmationOfAll(req), calls > 1, finals(req)
 		b.Each = calls > 1
+		b.Unseen = slices.ContainsFunc(req.Actions, func(a holdshort.Action) bool { return a.NeedsApproval && s.hidesOf(a) })
 	}
 	if allows(req, holdshort.Reject) {
 		b.Reject, b.RejectNote = buttonText("Reject", "reject", 0, req, s), map[holdshort.OnReject]string{holdshort.RejectContinue: "The agent is told, and goes on without it.",

@@ -267,7 +267,25 @@ func (b *cardBed) form(who string, req holdshort.Request, pairs ...string) url.V
 	return form
 }
 
+// decide sends the card's form, after a look at what is withheld.
 func (b *cardBed) decide(who string, req holdshort.Request, pairs ...string) cardAnswer {
+	b.t.Helper()
+	return b.post(who, "/requests/"+string(req.ID)+"/decide", b.seen(who, req, pairs...))
+}
+
+// seen is the form of somebody who has looked at what is withheld, if they may.
+func (b *cardBed) seen(who string, req holdshort.Request, pairs ...string) url.Values {
+	b.t.Helper()
+	form := b.form(who, req, pairs...)
+	page := b.post(who, "/requests/"+string(req.ID)+"/reveal", url.Values{})
+	if proof := regexp.MustCompile(`data-proof="([^"]+)"`).FindStringSubmatch(page.body); proof != nil {
+		form.Set("proof", proof[1])
+	}
+	return form
+}
+
+// unseen sends it without that look.
+func (b *cardBed) unseen(who string, req holdshort.Request, pairs ...string) cardAnswer {
 	b.t.Helper()
 	return b.post(who, "/requests/"+string(req.ID)+"/decide", b.form(who, req, pairs...))
 }

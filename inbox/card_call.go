@@ -107,6 +107,8 @@ func badgesOf(a holdshort.Action, waits bool) (out []badge) {
 	return out
 }
 
+const mostFields = 300
+
 // editable gives the arguments that may change their fields.
 func (v *visit) editable(c *callView, a holdshort.Action, s sight, d draft) {
 	properties, required := propertiesOf(v.engine.ToolSchema(a.Tool))
@@ -114,7 +116,7 @@ func (v *visit) editable(c *callView, a holdshort.Action, s sight, d draft) {
 	if slices.Contains(names, "*") {
 		names = append(membersOf(a.Args), slices.DeleteFunc(properties.names(), func(name string) bool { return hasMember(a.Args, name) })...)
 	}
-	if c.Whole { // what is no object has no fields
+	if c.Whole || len(names) > mostFields { // what is no object has no fields; and nobody fills in thousands
 		return
 	}
 	var was map[string]json.RawMessage

@@ -60,6 +60,12 @@ func (s sight) withheld(a holdshort.Action) []string {
 	return a.Redacted
 }
 
+// hidesOf reports whether something of a call is withheld from them that they must see before it runs.
+func (s sight) hidesOf(a holdshort.Action) bool {
+	must := slices.DeleteFunc(slices.Clone(s.withheld(a)), func(name string) bool { return slices.Contains(a.Blind, name) })
+	return len(must) > 0 && slices.ContainsFunc(nodesOf(a.Args, must, ""), argNode.hides)
+}
+
 // secrets are the values that this person does not see. What tools say may have them in it too.
 func (s sight) secrets() (out []string) {
 	for _, a := range s.Request.Actions {
@@ -71,7 +77,7 @@ func (s sight) secrets() (out []string) {
 			shown[l.path] = !l.withheld
 		}
 		for _, l := range leavesOf(a.Args, nil) {
-			if text := strings.Trim(l.text, "“”"); !shown[l.path] && len(text) > 2 {
+			if text := strings.Trim(l.text, "“”"); !shown[l.path] && len(text) > 2 && len(out) < 200 {
 				out = append(out, text)
 			}
 		}

@@ -123,6 +123,9 @@ func (out *standingView) decided(d holdshort.Decision, req holdshort.Request, me
 		verb = "changed and approved"
 	}
 	object := " this."
+	if req.Outcome == holdshort.Edited && out.Next != "" {
+		verb, object = "changed", " this. Others have to approve the changed form."
+	}
 	if run := runCalls(d); len(d.Calls) > 1 && run > 0 && run < len(d.Calls) {
 		object = " " + strconv.Itoa(run) + " of " + strconv.Itoa(len(d.Calls)) + " calls."
 	}

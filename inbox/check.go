@@ -60,7 +60,11 @@ func (v *visit) serveCheck() error {
 		if err == nil && found.Again && answer.Note == "" {
 			answer.Note = noteOf(found, s)
 		}
-		rows, _ := diffOf(leavesOf(a.Args, s.withheld(a)), leavesOf(args, s.withheld(a)))
+		was, is := leavesOf(a.Args, s.withheld(a)), leavesOf(args, s.withheld(a))
+		if len(was) > mostLeaves || len(is) > mostLeaves {
+			continue
+		}
+		rows, _ := diffOf(was, is)
 		for _, r := range rows {
 			if !r.Withheld {
 				answer.Changes = append(answer.Changes, changeLine{i, r.Name, r.Was, r.Is})

@@ -38,6 +38,23 @@ func confirmationOfAll(req holdshort.Request) string {
 	return confirmation(req, func(int) bool { return true })
 }
 
+// unseen refuses a decision that lets something run of which this person does not see all. What the rule lists as blind may be approved so.
+func unseen(s sight, verb holdshort.Verb, calls []holdshort.CallDecision) error {
+	if verb != holdshort.Approve && verb != holdshort.Edit || !s.audience { // whoever may not decide at all hears that
+		return nil
+	}
+	for _, a := range s.Request.Actions {
+		runs := len(calls) == 0
+		for _, c := range calls {
+			runs = runs || c.CallID == a.CallID && (c.Action == holdshort.Approve || c.Action == holdshort.Edit)
+		}
+		if runs && a.NeedsApproval && s.hidesOf(a) {
+			return misfit("proof", "part of what would run is withheld from you", "reveal it first: that you looked is logged")
+		}
+	}
+	return nil
+}
+
 // confirmed refuses a decision that lets something run that cannot be undone, if nobody typed what says so.
 func confirmed(req holdshort.Request, verb holdshort.Verb, calls []holdshort.CallDecision, typed string) error {
 	if verb != holdshort.Approve && verb != holdshort.Edit {

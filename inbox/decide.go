@@ -169,6 +169,9 @@ func (v *visit) decisionOf(form url.Values, s sight) (in engine.DecideInput, err
 		in, err = v.onlyEdit(in, form, s)
 	}
 	if err == nil {
+		err = unseen(s, in.Action, in.Calls)
+	}
+	if err == nil && s.audience {
 		err = confirmed(req, in.Action, in.Calls, form.Get("confirm"))
 	}
 	return in, err
@@ -231,6 +234,9 @@ func (v *visit) eachCall(in engine.DecideInput, form url.Values, s sight) (engin
 			in.Action = holdshort.Approve
 		}
 		in.Calls = append(in.Calls, c)
+	}
+	if err := unseen(s, in.Action, in.Calls); err != nil || !s.audience {
+		return in, err
 	}
 	return in, confirmed(s.Request, in.Action, in.Calls, form.Get("confirm"))
 }

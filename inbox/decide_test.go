@@ -108,7 +108,7 @@ func TestDecideFromTheCard(t *testing.T) {
 func TestDecideOnce(t *testing.T) {
 	b := newCardBed(t)
 	req := b.start("refund", refundArgs)
-	form := b.form("ana", req, "action", "approve")
+	form := b.seen("ana", req, "action", "approve")
 	const times = 12
 	answers := make([]cardAnswer, times)
 	b.key("ana")
@@ -146,7 +146,7 @@ func TestDecideTogether(t *testing.T) {
 	b := newCardBed(t)
 	for range 8 {
 		req := b.start("refund", refundArgs)
-		forms := map[string]url.Values{"ana": b.form("ana", req, "action", "approve"), "ben": b.form("ben", req, "action", "reject", "reason", "my reason")}
+		forms := map[string]url.Values{"ana": b.seen("ana", req, "action", "approve"), "ben": b.form("ben", req, "action", "reject", "reason", "my reason")}
 		var mu sync.Mutex
 		var wg sync.WaitGroup
 		answers := map[string]cardAnswer{}
@@ -176,7 +176,7 @@ func TestDecideTogether(t *testing.T) {
 func TestDecideTooLate(t *testing.T) {
 	b := newCardBed(t)
 	canceled := b.start("refund", refundArgs)
-	form := b.form("ana", canceled, "action", "approve")
+	form := b.seen("ana", canceled, "action", "approve")
 	if _, err := b.engine.CancelRequest(t.Context(), cardTenant, engine.CancelRequestInput{Request: canceled.ID, Actor: holdshort.Actor{ID: "adam", Kind: holdshort.Person, Roles: []string{"admin"}}, Reason: "not needed"}); err != nil {
 		t.Fatal(err)
 	}
@@ -310,7 +310,7 @@ func TestOutcomeOnTheCard(t *testing.T) {
 	path := "/requests/" + string(req.ID) + "/card"
 	all := b.get("adam", path)
 	all.has(t, "orders.refund", ">done<", "re_77", "The run is completed", "to see")
-	all.lacks(t, "DE-SECRET", "S-DEEP") // what the tool says of it is withheld like what it was given
+	all.lacks(t, "DE-SECRET", "S-DEEP")               // what the tool says of it is withheld like what it was given
 	b.get("ana", path).lacks(t, "re_77", "DE-SECRET") // an operator sees that it is done, not what it gave
 	b.get("ben", path).has(t, ">done<")
 
@@ -428,7 +428,7 @@ func TestDecideWithoutScripts(t *testing.T) {
 	refused.has(t, "<!doctype html>", "typed by hand", "is not a number", `class="panel call editing"`)
 	refused.lacks(t, "DE-SECRET")
 	b.call("ana", "GET", path+"/card?edit", nil, "HX-Request", "").has(t, "<!doctype html>", `class="panel call editing"`, `name="editing"`)
-	taken := b.post("ana", path+"/decide", b.form("ana", req, "action", "approve"), "HX-Request", "")
+	taken := b.post("ana", path+"/decide", b.seen("ana", req, "action", "approve"), "HX-Request", "")
 	if taken.status != http.StatusSeeOther || taken.header.Get("Location") != path {
 		t.Fatalf("%d to %q", taken.status, taken.header.Get("Location"))
 	}
@@ -465,4 +465,37 @@ func TestCardBesidesDeciding(t *testing.T) {
 		t.Errorf("assigned to %q, %s", now.Assignee, now.Status)
 	}
 	b.post("olga", path+"/cancel", url.Values{"reason": {"asked twice"}, "key": {"k4"}}).has(t, "Canceled", "asked twice", `data-status="canceled"`)
+}
+
+// Nobody approves what they have not seen all of, however they send it; rejecting needs no look.
+func TestDecideUnseen(t *testing.T) {
+	b := newCardBed(t)
+	req := b.start("refund", refundArgs)
+	b.get("ana", "/requests/"+string(req.ID)+"/card").has(t, "Part of this is withheld")
+	for _, pairs := range [][]string{{"action", "approve"}, {"action", "edit", "editing", "1", "a.0.amount", "590", "a.0.note", "x"}, {"action", "each", "call.0", "approve"}, {"action", "approve", "proof", "9999999999.v1:x"}} {
+		got := b.unseen("ana", req, pairs...)
+		if got.status != http.StatusUnprocessableEntity {
+			t.Errorf("%v gives %d", pairs, got.status)
+		}
+		got.has(t, "withheld from you")
+		got.lacks(t, "DE-SECRET")
+	}
+	several := b.start("batch", `{}`)
+	if got := b.unseen("ana", several, "action", "each", "call.1", "approve", "call.2", "reject", "call.3", "reject"); got.status != http.StatusUnprocessableEntity {
+		t.Errorf("a call of several gives %d", got.status)
+	}
+	if got := b.unseen("ana", several, "action", "each", "call.1", "reject", "call.2", "reject", "call.3", "reject"); got.status != http.StatusOK {
+		t.Errorf("rejecting each gives %d", got.status)
+	}
+	if got := b.unseen("ana", req, "action", "reject"); got.status != http.StatusOK || b.paid.Load() != 0 {
+		t.Errorf("rejecting gives %d, %d paid", got.status, b.paid.Load())
+	}
+	blind := sight{audience: true, RequestView: engine.RequestView{Request: holdshort.Request{Actions: []holdshort.Action{{CallID: "a", NeedsApproval: true, Args: json.RawMessage(`{"iban":"x","pin":"y"}`), Redacted: []string{"iban", "pin"}, Blind: []string{"iban"}}}}}}
+	if unseen(blind, holdshort.Approve, nil) == nil {
+		t.Error("what is not listed as blind is approved unseen")
+	}
+	blind.Request.Actions[0].Blind = []string{"iban", "pin"}
+	if err := unseen(blind, holdshort.Approve, nil); err != nil {
+		t.Errorf("what is listed as blind cannot be approved: %v", err)
+	}
 }

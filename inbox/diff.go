@@ -15,7 +15,11 @@ type compareView struct {
 	At                    time.Time
 	Same                  int // how many values are alike
 	Rows                  []diffRow
+	Long                  bool // there is too much of it to compare
 }
+
+// mostLeaves is how many values are compared one by one.
+const mostLeaves = 3000
 
 type diffRow struct {
 	Name     string
@@ -44,7 +48,12 @@ func compareOf(s sight, last *engine.RequestView) *compareView {
 		}
 		before := last.Request.Actions[i]
 		hidden := append(slices.Clone(s.withheld(a)), before.Redacted...) // the other one was not revealed
-		rows, same := diffOf(leavesOf(before.Args, hidden), leavesOf(a.Args, hidden))
+		was, is := leavesOf(before.Args, hidden), leavesOf(a.Args, hidden)
+		if len(was) > mostLeaves || len(is) > mostLeaves {
+			out.Long = true
+			continue
+		}
+		rows, same := diffOf(was, is)
 		out.Rows, out.Same = append(out.Rows, rows...), out.Same+same
 	}
 	return out
@@ -72,14 +81,16 @@ func leavesOf(raw json.RawMessage, withheld []string) (out []leaf) {
 }
 
 func diffOf(was, is []leaf) (rows []diffRow, same int) {
-	find := func(list []leaf, path string) *leaf {
-		if i := slices.IndexFunc(list, func(l leaf) bool { return l.path == path }); i >= 0 {
-			return &list[i]
+	byPath := func(list []leaf) map[string]*leaf {
+		out := make(map[string]*leaf, len(list))
+		for i := range list {
+			out[list[i].path] = &list[i]
 		}
-		return nil
+		return out
 	}
+	then, there := byPath(was), byPath(is)
 	for _, now := range is {
-		before := find(was, now.path)
+		before := then[now.path]
 		switch {
 		case before == nil:
 			rows = append(rows, diffRow{Name: now.path, Is: now.text, Withheld: now.withheld})
@@ -92,7 +103,7 @@ func diffOf(was, is []leaf) (rows []diffRow, same int) {
 		}
 	}
 	for _, before := range was {
-		if find(is, before.path) == nil {
+		if there[before.path] == nil {
 			rows = append(rows, diffRow{Name: before.path, Was: before.text, Withheld: before.withheld})
 		}
 	}
@@ -102,17 +113,22 @@ func diffOf(was, is []leaf) (rows []diffRow, same int) {
 // changedRows gives the arguments that run, each with what it was where somebody changed it.
 func changedRows(was, is []argNode) []argNode {
 	out := slices.Clone(is)
+	then, left := map[string]int{}, map[string]bool{}
+	for j, n := range was {
+		then[n.Name] = j
+	}
 	for i := range out {
-		j := slices.IndexFunc(was, func(n argNode) bool { return n.Name == out[i].Name })
+		left[out[i].Name] = true
+		j, ok := then[out[i].Name]
 		switch {
-		case j < 0:
+		case !ok:
 			out[i].New = true
 		case !sameNode(was[j], out[i]):
 			out[i].Was = &was[j]
 		}
 	}
 	for _, n := range was {
-		if !slices.ContainsFunc(out, func(o argNode) bool { return o.Name == n.Name }) {
+		if !left[n.Name] {
 			n.Gone = true
 			out = append(out, n)
 		}

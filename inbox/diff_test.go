@@ -69,3 +69,19 @@ func TestCompareWithTheLastOne(t *testing.T) {
 		t.Error("there is nothing to compare with")
 	}
 }
+
+// However many values there are, comparing them takes no time: what is too long is not compared.
+func TestCompareManyValues(t *testing.T) {
+	request := func(last string) holdshort.Request {
+		args := json.RawMessage(`{"list":[` + strings.Repeat("7,", 60000) + last + `]}`)
+		return holdshort.Request{Outcome: holdshort.Approved, Actions: []holdshort.Action{{CallID: "c", Tool: "pay", Args: args}}}
+	}
+	got := compareOf(sight{RequestView: engine.RequestView{Request: request("1")}}, &engine.RequestView{Request: request("2")})
+	if !got.Long || len(got.Rows) != 0 {
+		t.Errorf("%d rows", len(got.Rows))
+	}
+	leaves := func(last string) []leaf { return leavesOf(request(last).Actions[0].Args, nil) }
+	if rows, same := diffOf(leaves("1"), leaves("2")); len(rows) != 1 || same != 60000 {
+		t.Errorf("%d rows, %d alike", len(rows), same)
+	}
+}

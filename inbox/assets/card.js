@@ -1,5 +1,5 @@
 // The card of a request: deciding, looking again when something changed, and losing nothing that was typed.
-import {forget, restore, save} from "./draft.js";
+import {forget, me, restore, save} from "./draft.js";
 import {cancel, hold, howLong, isWaiting, lastWaiting} from "./undo.js";
 import {onKey} from "./keys.js";
 import {serverTime} from "./times.js";
@@ -115,7 +115,7 @@ async function ask(url, options = {}) {
 }
 
 // again looks what stands now.
-const asking = new Map();
+const asking = new Map(), later = new Set();
 async function again(id) {
   if (asking.has(id)) { asking.set(id, true); return; } // once more when this one is there
   asking.set(id, false);
@@ -133,7 +133,7 @@ async function again(id) {
       const t = document.createElement("template");
       t.innerHTML = html;
       const fresh = t.content.firstElementChild;
-      if (fresh?.dataset.status === "open" && fresh.dataset.fingerprint === still.dataset.fingerprint) return; // it is shown when that is over
+      if (fresh?.dataset.status === "open" && fresh.dataset.fingerprint === still.dataset.fingerprint) { later.add(id); return; } // it is shown when that is over
       cancel(id, "overtaken");
     }
     save(still);
@@ -222,6 +222,8 @@ function ready(article, form, verb) {
   if (verb === "select" && !article.querySelector("[name=option]:checked")) { article.querySelector("[name=option]")?.focus(); return "Choose first."; }
   if (verb === "answer" && article.querySelector("textarea[name=value]")?.value.trim() === "") { article.querySelector("textarea[name=value]").focus(); return "Write an answer first."; }
   if (verb === "respond" && !form.elements.respond.value.trim()) { opened(form, "respond"); return "Write the answer first."; }
+  const reveal = form.querySelector(".unseen button");
+  if (reveal && ["approve", "edit"].includes(verb)) { reveal.focus(); return "Part of this is withheld: reveal it first."; }
   const want = word && ["approve", "edit", "each"].includes(verb) ? verb === "each" ? word.dataset.word : word.dataset.all ?? word.dataset.word : "0";
   if (want !== "0" && typed.value.trim().toLowerCase() !== want.toLowerCase()) {
     word.hidden = false;
@@ -257,7 +259,7 @@ function decide(article, form, button) {
     if (!article.isConnected) note(words[why], id);
     say(article, words[why], "hold");
     button.focus({preventScroll: true});
-    if (why === "undone") again(id); // what came meanwhile was not shown
+    if (later.delete(id)) again(id);
   });
 }
 
@@ -325,7 +327,7 @@ function note(text, id) {
 }
 
 // leftBehind remembers what was not sent, to say so when the request is looked at again.
-const leftName = id => "hs.left." + id;
+const leftName = id => "hs.left." + me + "." + id;
 function leftBehind(id, text) { try { sessionStorage.setItem(leftName(id), text); } catch { /* then it is not said */ } }
 addEventListener("pagehide", () => { for (const id of unsent.keys()) leftBehind(id, "Not delivered: the page was left before it could be."); });
 

@@ -1,5 +1,10 @@
 // Nothing that somebody typed is lost: it is kept in this tab, per request, until that is decided.
-const name = id => "hs.draft." + id;
+// It is of one person: whoever logs in after them in the same tab finds none of it.
+export const me = document.body.dataset.me || document.querySelector("#card[data-token]")?.dataset.token.slice(-24) || "";
+const name = id => "hs.draft." + me + "." + id;
+try {
+  for (const key of Object.keys(sessionStorage)) if (/^hs\.(draft|left)\./.test(key) && !key.startsWith("hs.draft." + me + ".") && !key.startsWith("hs.left." + me + ".")) sessionStorage.removeItem(key);
+} catch { /* nothing is kept here */ }
 const kept = new Set(["key", "fingerprint", "proof", "t", "confirm"]); // of one drawing; and what cannot be undone is confirmed afresh
 
 export function fieldsOf(article) {

@@ -12,8 +12,10 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // Look is what a tab looks like: the size of its screen and what its reader prefers. The zero value is a light desktop.
@@ -165,11 +167,33 @@ func (tab *Tab) DoubleClick(selector string) {
 // Type writes into a field, in place of what is there.
 func (tab *Tab) Type(selector, text string) {
 	tab.Helper()
-	tab.do("type into "+selector, chromedp.Focus(chromedp.CSS(selector), chromedp.NodeVisible), chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector(%q).select?.()`, selector)), chromedp.KeyEvent(text))
+	tab.do("type into "+selector, chromedp.Focus(chromedp.CSS(selector), chromedp.NodeVisible), chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector(%q).select?.()`, selector)), press(text))
 }
 
 // Press sends keys to whatever has the focus.
-func (tab *Tab) Press(keys string) { tab.Helper(); tab.do("press "+keys, chromedp.KeyEvent(keys)) }
+func (tab *Tab) Press(keys string) { tab.Helper(); tab.do("press "+keys, press(keys)) }
+
+// press is a key as a keyboard sends it: what a page does with it keeps its letter from being written, also where the focus has moved meanwhile.
+func press(keys string) chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		for _, r := range keys {
+			down := kb.Encode(r)[0]
+			if key, ok := kb.Keys[r]; !ok {
+				down.Text = string(r)
+			} else if key.Print || r == '\r' {
+				down.Text, down.UnmodifiedText = key.Text, key.Unmodified
+			}
+			up := *down
+			up.Type, up.Text, up.UnmodifiedText = kb.KeyUp, "", ""
+			for _, event := range []input.DispatchKeyEventParams{*down, up} {
+				if _, err := chromedp.Call(ctx, input.DispatchKeyEvent, event); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
 
 // Wait waits until an expression is true on the page.
 func (tab *Tab) Wait(expression string) {

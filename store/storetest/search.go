@@ -417,8 +417,24 @@ func testRotatedWords(b *bed) {
 func testOlderNodes(b *bed) {
 	raise, shut := newRequest(birth), newRequest(birth.Add(time.Second))
 	raise.Audience, shut.Audience = holdshort.Audience{Roles: []string{"finance"}}, holdshort.Audience{Users: []string{"eva"}}
-	b.update(func(tx store.Tx) error { return firstError(raised(tx, raise), raised(tx, shut)) })
+	early := newRequest(birth.Add(2 * time.Second))
+	early.Audience, early.Status, early.ClosedAt, early.Outcome = holdshort.Audience{Roles: []string{"legal"}}, holdshort.RequestResolved, birth.Add(time.Hour), holdshort.Approved
+	early.Actions = []holdshort.Action{{CallID: "1", Tool: "refund"}}
+	b.update(func(tx store.Tx) error {
+		return firstError(raised(tx, raise), raised(tx, shut), raised(tx, early))
+	})
+	if !b.store().Exclusive() { // before the index was begun
+		b.stamp()
+		b.db.Exec(b, "DELETE FROM seats")
+		b.db.Exec(b, "INSERT INTO seats (tenant, seat, kind, urgency, id) VALUES ('acme', 'r:legal', 0, 2, ?)", string(early.ID))
+	}
 	b.index()
+	b.seatsFit("after the index was begun")
+	another := early
+	another.ID = newRequest(birth).ID
+	if got := load(b, func(tx store.ReadTx) (store.Alike, error) { return tx.Alike(another, birth) }); got.Outcomes[holdshort.Approved] != 1 {
+		b.Errorf("what was closed before is not counted: %+v", got)
+	}
 	if !b.store().Exclusive() {
 		b.db.Exec(b, "DELETE FROM seats WHERE id = ?", string(raise.ID))
 		b.db.Exec(b, "UPDATE requests SET status = 'canceled', closed_at = 1, revision = 2 WHERE id = ?", string(shut.ID))

@@ -144,15 +144,8 @@ func (x *indexing) note(name, value string) { x.writes = append(x.writes, writeM
 
 func (x *indexing) step(limit int) (n int, err error) {
 	if x.fresh {
-		x.write(noWords)
-		x.write(noAlike)
-		x.note(searchMode, x.words.mode)
-		x.note(searchProbe, "")
-		x.note(searchFill, "")
-		x.fill = ""
-		for name := range x.marks {
-			x.marks[name] = 0
-			x.note(name, "0")
+		if err := x.start(); err != nil {
+			return 0, err
 		}
 	}
 	events, err := x.follow(limit)
@@ -168,6 +161,24 @@ func (x *indexing) step(limit int) (n int, err error) {
 		return 0, err
 	}
 	return events + rows, x.conn.Apply(x.writes)
+}
+
+// start empties the index. What has a position by now is read from the requests themselves, which is done later and so sees all of it; events are
+// followed from here on.
+func (x *indexing) start() error {
+	last, err := readNumber(bare{x.conn}, lastPosition)
+	if err != nil {
+		return err
+	}
+	x.write(noWords)
+	x.write(noAlike)
+	x.fill, x.marks[searchTo], x.marks[searchRows] = "", last, 0
+	x.note(searchMode, x.words.mode)
+	x.note(searchProbe, "")
+	x.note(searchFill, "")
+	x.note(searchTo, strconv.FormatInt(last, 10))
+	x.note(searchRows, "0")
+	return nil
 }
 
 // follow looks at the requests that events tell of.
@@ -223,6 +234,7 @@ func (x *indexing) rows(limit int) (int, error) {
 		if e.readable() {
 			x.write(addWords, e.number, strings.Join(v.terms(e), " "))
 		}
+		x.alike(e, v)
 		last = &entry{Request: holdshort.Request{ID: e.ID}, number: e.number}
 	})
 	if err == nil && last != nil {
@@ -240,6 +252,8 @@ func (x *indexing) before(limit int) (int, error) {
 	tenant, id, _ := strings.Cut(x.fill, "/")
 	n, err := x.entries(entriesAfter, []any{tenant, id, int64(limit)}, func(e *entry, v vocabulary) {
 		x.document(e, v)
+		x.seats(e, v)
+		x.alike(e, v)
 		tenant, id = string(v.tenant), string(e.ID)
 	})
 	x.fill = tenant + "/" + id
