@@ -124,7 +124,10 @@ func (v *visit) runView(tl engine.Timeline) (runView, error) {
 		out.Children = append(out.Children, rowOfRun(child, now))
 	}
 	out.Usage, out.Cost = tl.Usage, money(tl.Usage.Cost)
-	out.Input, out.Result, out.Asked, out.Answer = valueOf(run.Input), valueOf(run.Result), v.askedOf(run), textOfValue(run.Result)
+	out.Input, out.Result = valueView{None: true}, valueView{None: true}
+	if tl.Values { // what went in and came out is shown to those who see the values in between
+		out.Input, out.Result, out.Asked, out.Answer = valueOf(run.Input), valueOf(run.Result), v.askedOf(run), textOfValue(run.Result)
+	}
 	if past {
 		return out, nil
 	}
