@@ -62,6 +62,10 @@ sdkcheck: ## what our model clients read and send, judged by the vendors' own SD
 postgres: ## a throw-away PostgreSQL in the foreground; prints HOLDSHORT_TEST_POSTGRES for other terminals
 	@scripts/postgres run
 
+.PHONY: gallery
+gallery: ## pictures of every page in every state, light, dark, phone and right to left, in ./gallery; installs Chromium if it is missing
+	@scripts/gallery
+
 ##@ Build
 
 .PHONY: build

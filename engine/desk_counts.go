@@ -39,7 +39,7 @@ func (e *Engine) DeskCounts(ctx context.Context, tenant holdshort.TenantID, acto
 		if !seated {
 			return c, e.countPages(tx, &c, actor)
 		}
-		t, err := tx.DeskTally(seatsOf(actor), actor.ID, c.At.Add(dueSoon))
+		t, err := tx.DeskTally(seatsOf(actor), actor.Who(), c.At.Add(dueSoon))
 		if err != nil {
 			return c, err
 		}
@@ -68,7 +68,7 @@ func (e *Engine) countPages(tx store.ReadTx, c *Counts, actor holdshort.Actor) e
 		}
 		for _, r := range page.Items {
 			count(&c.All)
-			if r.Assignee == actor.ID {
+			if r.Assignee == actor.Who() {
 				count(&c.Mine)
 			}
 			if due := r.Due(); !due.IsZero() && due.Before(c.At.Add(dueSoon)) {

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/policy"
@@ -61,7 +63,7 @@ func (e *Engine) Excerpt(ctx context.Context, tenant holdshort.TenantID, req hol
 	secrets := withheldFrom(req)
 	for i := range out.Messages {
 		if out.Messages[i] = e.shown(ctx, tenant, out.Messages[i]); !out.Whole {
-			out.Messages[i].Parts = without(out.Messages[i].Parts, secrets)
+			out.Messages[i].Parts = secrets.without(out.Messages[i].Parts)
 		}
 	}
 	if !out.Whole {
@@ -70,8 +72,14 @@ func (e *Engine) Excerpt(ctx context.Context, tenant holdshort.TenantID, req hol
 	return out, nil
 }
 
-// withheldFrom lists the texts and numbers that a request withholds, longest first.
-func withheldFrom(req holdshort.Request) (secrets []string) {
+// secretTexts are texts and numbers that a request withholds. They are found by how they begin: many cost little more than few.
+type secretTexts struct {
+	known   map[string]bool
+	lengths map[rune][]int // of those that begin with a letter, the longest first
+}
+
+func withheldFrom(req holdshort.Request) secretTexts {
+	s := secretTexts{map[string]bool{}, map[rune][]int{}}
 	for _, a := range req.Actions {
 		if len(a.Redacted) == 0 {
 			continue
@@ -80,16 +88,26 @@ func withheldFrom(req holdshort.Request) (secrets []string) {
 		scalars(holdshort.Redact(a.Args, a.Redacted), func(text string) { shown[text] = true })
 		scalars(a.Args, func(text string) {
 			if !shown[text] && len(text) >= shortSecret {
-				secrets = append(secrets, text)
+				s.add(text)
 			}
 		})
 	}
-	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
-	return secrets
+	for _, lengths := range s.lengths {
+		slices.SortFunc(lengths, func(a, b int) int { return b - a })
+	}
+	return s
 }
 
 // shortSecret is the least length of what is looked for: shorter ones are in every text.
 const shortSecret = 3
+
+func (s secretTexts) add(text string) {
+	folded, _ := foldText(text)
+	first, _ := utf8.DecodeRuneInString(folded)
+	if s.known[folded] = true; !slices.Contains(s.lengths[first], len(folded)) {
+		s.lengths[first] = append(s.lengths[first], len(folded))
+	}
+}
 
 func scalars(raw json.RawMessage, tell func(string)) {
 	d := json.NewDecoder(bytes.NewReader(raw))
@@ -109,32 +127,47 @@ func scalars(raw json.RawMessage, tell func(string)) {
 }
 
 // without gives parts in which secrets are withheld, however they are written. Files and data are left out: nobody looks into them.
-func without(parts []holdshort.Part, secrets []string) (out []holdshort.Part) {
-	if len(secrets) == 0 {
+func (s secretTexts) without(parts []holdshort.Part) (out []holdshort.Part) {
+	if len(s.known) == 0 {
 		return parts
 	}
 	for _, p := range parts {
-		if p.Text == "" {
-			continue
+		if p.Text != "" {
+			out = append(out, holdshort.Part{Type: p.Type, Text: s.hide(p.Text)})
 		}
-		for _, secret := range secrets {
-			p.Text = replaceFold(p.Text, secret, Withheld)
-		}
-		out = append(out, holdshort.Part{Type: p.Type, Text: p.Text})
 	}
 	return out
 }
 
-func replaceFold(text, old, with string) string {
+func (s secretTexts) hide(text string) string {
 	var b strings.Builder
-	for i := 0; i < len(text); {
-		if len(text)-i >= len(old) && strings.EqualFold(text[i:i+len(old)], old) {
-			b.WriteString(with)
-			i += len(old)
+	folded, from := foldText(text)
+	for i := 0; i < len(folded); {
+		first, size := utf8.DecodeRuneInString(folded[i:])
+		j := slices.IndexFunc(s.lengths[first], func(n int) bool { return i+n <= len(folded) && s.known[folded[i:i+n]] })
+		if j >= 0 {
+			b.WriteString(Withheld)
+			i += s.lengths[first][j]
 			continue
 		}
-		b.WriteByte(text[i])
-		i++
+		b.WriteString(text[from[i]:from[i+size]])
+		i += size
 	}
 	return b.String()
+}
+
+// foldText writes every letter as the first of those that differ from it in case alone, and says where each place of it was in the text.
+func foldText(text string) (folded string, from []int) {
+	var b strings.Builder
+	for i, r := range text {
+		least := r
+		for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
+			least = min(least, other)
+		}
+		b.WriteRune(least)
+		for len(from) < b.Len() {
+			from = append(from, i)
+		}
+	}
+	return b.String(), append(from, len(text))
 }

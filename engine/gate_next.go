@@ -52,3 +52,17 @@ func successor(tx store.InboundReader, id holdshort.RequestID) (holdshort.Reques
 	}
 	return holdshort.RequestID(next.Answer), err
 }
+
+// inPlaceOf gives the request that a run asks in the place of one that closed: it was made at that very moment, for the same step.
+func inPlaceOf(tx store.ReadTx, req holdshort.Request) (next holdshort.RequestID, err error) {
+	if req.Outcome != holdshort.Edited && (req.Status != holdshort.RequestExpired || req.OnTimeout != holdshort.TimeoutEscalate) {
+		return "", nil
+	}
+	err = eachRequest(tx, store.RequestQuery{Run: req.RunID, Order: store.ByNewest}, func(r holdshort.Request) bool {
+		if r.ID != req.ID && r.OriginStepID == req.OriginStepID && r.CreatedAt.Equal(req.ClosedAt) {
+			next = r.ID
+		}
+		return next == "" && !r.CreatedAt.Before(req.ClosedAt)
+	})
+	return next, err
+}

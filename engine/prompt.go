@@ -181,7 +181,7 @@ func (c *change) requestsOf(session holdshort.SessionID) ([]holdshort.Request, e
 }
 
 // eachRequest reads page after page until fn has enough.
-func eachRequest(c *change, q store.RequestQuery, fn func(holdshort.Request) bool) error {
+func eachRequest(c store.ReadTx, q store.RequestQuery, fn func(holdshort.Request) bool) error {
 	for {
 		page, err := c.Requests(q)
 		if err != nil {

@@ -140,7 +140,11 @@ func (e *Engine) RequestFor(ctx context.Context, tenant holdshort.TenantID, id h
 		} else if holdshort.CodeOf(err) != holdshort.NotFound {
 			return v, false, err
 		}
-		if v.Votes, err = tx.Votes(id); err != nil || req.RunID != "" {
+		if v.Votes, err = tx.Votes(id); err != nil {
+			return v, late, err
+		}
+		if req.RunID != "" {
+			v.Next, err = inPlaceOf(tx, req)
 			return v, late, err
 		}
 		if v.Next, err = successor(tx, id); err != nil {

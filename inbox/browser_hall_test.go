@@ -38,6 +38,7 @@ type hall struct {
 	clock  *demo.Clock
 	paid   atomic.Int64                                    // transfers
 	sent   atomic.Int64                                    // decisions that a browser sent
+	drift  atomic.Bool                                     // a flow is no longer what it was
 	lose   atomic.Bool                                     // the bank does not answer
 	refuse atomic.Pointer[func(*http.Request) (int, bool)] // what the server answers in place of the pages
 }
@@ -81,6 +82,16 @@ func (h *hall) hallFlows() []flow.Flow {
 			return flow.Step(c, "open the ledger", func(context.Context) (string, error) {
 				return "", errors.New("the ledger is locked by another program")
 			})
+		}),
+		flow.New("drifting", 1, func(c *flow.Context, _ string) (string, error) {
+			name := "count the parcels"
+			if h.drift.Load() {
+				name = "weigh the parcels"
+			}
+			if _, err := flow.Step(c, name, func(context.Context) (int, error) { return 3, nil }); err != nil {
+				return "", err
+			}
+			return flow.Ask(c, "where to", flow.Question{Text: "Where do the parcels go?", To: holdshort.Audience{Roles: []string{policy.Reviewer}}})
 		}),
 		flow.New("ask", 1, func(c *flow.Context, in hallQuestion) (json.RawMessage, error) {
 			q := flow.Question{Text: in.Text, To: holdshort.Audience{Roles: []string{policy.Reviewer}}, Expires: in.Expires, Priority: in.Priority, Context: map[string]any{"order": "79", "customer": "Cora Lind"}}

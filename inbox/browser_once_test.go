@@ -137,18 +137,18 @@ func TestTypingSurvives(t *testing.T) {
 	tab.Wait(`document.activeElement.name === "a.0.amount"`)
 	tab.Type(`[name="a.0.amount"]`, "590")
 	tab.Click("#card details[data-verb=reject] > summary")
-	tab.Wait(`document.querySelector("#card [name=reason]").checkVisibility()`)
-	tab.Type(`#card [name=reason]`, "only half of it broke")
-	kept := `document.querySelector("[name='a.0.amount']").value === "590" && document.querySelector("[name='a.0.amount']").checkVisibility() && document.querySelector("[name=reason]").value === "only half of it broke"`
+	tab.Wait(`document.querySelector("#card .decide [name=reason]").checkVisibility()`)
+	tab.Type(`#card .decide [name=reason]`, "only half of it broke")
+	kept := `document.querySelector("[name='a.0.amount']").value === "590" && document.querySelector("[name='a.0.amount']").checkVisibility() && document.querySelector(".decide [name=reason]").value === "only half of it broke"`
 	if _, err := h.engine.Comment(t.Context(), demo.Tenant, engine.CommentInput{Request: req.ID, Actor: persons["ben"], Text: "Look at the second photo."}); err != nil {
 		t.Fatal(err)
 	}
 	tab.Shows("#card .comments", "Look at the second photo.")
-	tab.Wait(kept + ` && document.activeElement.name === "reason"`)
+	tab.Wait(kept + ` && document.activeElement === document.querySelector(".decide [name=reason]")`)
 	tab.Press(", the other is fine")
 	tab.Reload()
 	tab.Wait(`document.querySelector("#card article")?.dataset.settled`)
-	tab.Wait(`document.querySelector("[name='a.0.amount']").value === "590" && document.querySelector("[name='a.0.amount']").checkVisibility() && document.querySelector("[name=reason]").value === "only half of it broke, the other is fine"`)
+	tab.Wait(`document.querySelector("[name='a.0.amount']").value === "590" && document.querySelector("[name='a.0.amount']").checkVisibility() && document.querySelector(".decide [name=reason]").value === "only half of it broke, the other is fine"`)
 	tab.Wait(`document.querySelector("#card .approve").textContent.includes("Approve 590")`)
 	if h.sent.Load() != 0 {
 		t.Error("something was sent")

@@ -25,7 +25,6 @@ type walk struct {
 	tab   *browser.Tab
 	look  string
 	shots string
-	seen  []string
 }
 
 // TestEveryPage: each page in each state, in looks that between them are light and dark, wide and narrow, and of both directions. With
@@ -36,6 +35,9 @@ func TestEveryPage(t *testing.T) {
 	if shots != "" {
 		looks = map[string]browser.Look{"light": {Calm: true}, "dark": {Calm: true, Dark: true}, "phone": {Calm: true, Phone: true}, "rtl": {Calm: true, Language: "he"}}
 	}
+	if shots != "" {
+		t.Cleanup(func() { index(t, shots, []string{"light", "dark", "rtl", "phone"}) })
+	}
 	for name, look := range looks {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -45,9 +47,6 @@ func TestEveryPage(t *testing.T) {
 			w.before()
 			w.lists(w.fill())
 			w.pages()
-			if shots != "" {
-				w.index()
-			}
 		})
 	}
 }
@@ -65,7 +64,6 @@ func (w *walk) see(name string) {
 	w.tab.Wait(`document.fonts.status === "loaded" && !document.querySelector("#card[aria-busy]") && ![...document.querySelectorAll("article.request")].some(a => !a.dataset.settled)`)
 	if w.shots != "" {
 		w.tab.Shot(filepath.Join(w.shots, w.look, name+".png"))
-		w.seen = append(w.seen, name)
 	}
 	if wide := w.tab.Excess(); wide > 0 {
 		w.Errorf("%s, %s: the page is %d px too wide", w.look, name, wide)
@@ -257,7 +255,11 @@ func (w *walk) pages() {
 	w.open("/runs")
 	w.see("runs")
 	small, large, broken, waits := w.start("march", 3), w.start("march", 150), w.start("broken", ""), w.start("complaint", demo.Case{Order: "77", Problem: "dented"})
-	for name, run := range map[string]holdshort.Run{"small": small, "large": large, "failed": broken, "waiting": waits} {
+	held := w.start("drifting", "")
+	w.drift.Store(true)
+	w.decides("ana", w.asked(held), engine.DecideInput{Action: holdshort.Answer, Value: asJSON("to the barn")})
+	w.rests(held.ID, func(r holdshort.Run) bool { return r.Held != nil })
+	for name, run := range map[string]holdshort.Run{"held": held, "small": small, "large": large, "failed": broken, "waiting": waits} {
 		w.open("/runs/" + string(run.ID))
 		w.see("run-" + name)
 	}
@@ -318,17 +320,31 @@ func (w *walk) links() {
 	w.see("link-refused")
 }
 
-// index is a page with all the pictures of a look.
-func (w *walk) index() {
+// index is a page to look through the pictures: each state in all its looks, side by side.
+func index(t *testing.T, shots string, looks []string) {
 	var page strings.Builder
-	fmt.Fprintf(&page, "<!doctype html><meta charset=utf-8><title>%s</title><meta name=viewport content='width=device-width'><style>body{font:15px system-ui;margin:24px;background:#888;color:#fff}img{max-width:100%%;border:1px solid #444}a{color:#fff}</style><p>", w.look)
-	for _, name := range w.seen {
-		fmt.Fprintf(&page, "<a href='#%s'>%s</a> · ", name, name)
+	page.WriteString("<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\"><title>Gallery</title><style>body{font:15px system-ui;margin:24px;background:#777;color:#fff}h2{margin:32px 0 8px}a{color:#fff}.of{display:grid;grid-template-columns:repeat(3,1fr) auto;gap:12px;align-items:start}.of img{width:100%;display:block}.of .phone{width:195px}nav{columns:220px;font-size:13px}</style></head><body><h1>Every page in every state</h1>\n<nav>")
+	var names []string
+	found, err := filepath.Glob(filepath.Join(shots, looks[0], "*.png"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, name := range w.seen {
-		fmt.Fprintf(&page, "<h2 id='%s'>%s</h2><a href='%s/%s.png'><img loading=lazy src='%s/%s.png' alt='%s'></a>\n", name, name, w.look, name, w.look, name, name)
+	for _, path := range found {
+		names = append(names, strings.TrimSuffix(filepath.Base(path), ".png"))
 	}
-	if err := os.WriteFile(filepath.Join(w.shots, w.look+".html"), []byte(page.String()), 0o644); err != nil {
-		w.Error(err)
+	for _, name := range names {
+		fmt.Fprintf(&page, "<a href=\"#%[1]s\">%[1]s</a><br>", name)
+	}
+	page.WriteString("</nav>\n")
+	for _, name := range names {
+		fmt.Fprintf(&page, "<h2 id=\"%[1]s\">%[1]s</h2><div class=\"of\">", name)
+		for _, look := range looks {
+			fmt.Fprintf(&page, "<a class=\"%[2]s\" href=\"%[2]s/%[1]s.png\"><img loading=\"lazy\" src=\"%[2]s/%[1]s.png\" alt=\"%[1]s, %[2]s\"></a>", name, look)
+		}
+		page.WriteString("</div>\n")
+	}
+	page.WriteString("</body></html>\n")
+	if err := os.WriteFile(filepath.Join(shots, "index.html"), []byte(page.String()), 0o644); err != nil {
+		t.Error(err)
 	}
 }

@@ -127,11 +127,12 @@ func (v *visit) editable(c *callView, a holdshort.Action, s sight, d draft) {
 	if !form.Has("editing") {
 		form = nil
 	}
+	room := outermost()
 	for _, name := range names {
 		if hidesAt(s.withheld(a), name) { // who does not see it does not write it anew
 			continue
 		}
-		f := fieldFor(properties.of(name, was[name]), properties.root, was[name], form, argField(c.Index, name), name, slices.Contains(required, name), 0)
+		f := fieldFor(properties.of(name, was[name]), properties.root, was[name], form, argField(c.Index, name), name, slices.Contains(required, name), room)
 		f.mark(d.wrong, d.refused)
 		i := slices.IndexFunc(c.Args, func(n argNode) bool { return n.Name == name })
 		if i < 0 {

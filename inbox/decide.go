@@ -287,7 +287,7 @@ func answerOf(form url.Values, req holdshort.Request) (json.RawMessage, error) {
 
 // formFor is the form of a request.
 func formFor(req holdshort.Request, form url.Values) field {
-	return fieldFor(shapeOf(req.Schema), req.Schema, nil, form, "f", "", true, 0)
+	return fieldFor(shapeOf(req.Schema), req.Schema, nil, form, "f", "", true, outermost())
 }
 
 func textOf(name, text string) (json.RawMessage, error) {

@@ -52,7 +52,7 @@ func (v *visit) decideOne(b batchView, id holdshort.RequestID, fingerprint strin
 		return out.refusedBy(err, engine.Decided{}, v)
 	}
 	out.Question = found.Request.Question
-	if found.Request.StatusAt(v.now) == holdshort.RequestOpen && found.Request.Fingerprint == fingerprint { // else the engine says why not, or that it was done before
+	if found.Request.Status == holdshort.RequestOpen && found.Request.Fingerprint == fingerprint { // else the engine says why not, or that it was done before
 		if why := v.alone(b.Verb, found); why != "" {
 			out.Said, out.Tone = "not decided: "+why, "no"
 			return out

@@ -35,11 +35,53 @@ type choice struct {
 	Chosen    bool
 }
 
-// deepest is how far values lie within others before they are written as JSON.
-const deepest = 6
+// What lies deeper within others, or is more than a page can hold, is written as JSON.
+const (
+	deepest  = 6
+	formRoom = 2000
+)
+
+// level is where a field lies in its form.
+type level struct {
+	depth int
+	open  []string // the references that led here
+	left  *int     // how many fields the form may still have
+}
+
+func outermost() level {
+	left := formRoom
+	return level{left: &left}
+}
+
+// below is one level further down, by a reference if there is one.
+func (at level) below(ref string) level {
+	at.depth++
+	if ref != "" {
+		at.open = append(slices.Clip(at.open), ref)
+	}
+	return at
+}
+
+// input is what a value is typed into at this level. A schema that contains itself is drawn as far as there are values, and no further: else a
+// few lines of it would fill any page.
+func (at level) input(s shape, ref string, value json.RawMessage) string {
+	*at.left--
+	in := s.input(value, at.depth)
+	if many := in == "object" || in == "list" || in == "choice"; many && (*at.left < 0 || value == nil && slices.Contains(at.open, ref) || in == "list" && longerThan(value, mostItems)) {
+		return "json"
+	}
+	return in
+}
+
+// longerThan reports whether a list has more than so many items: a field for each of the first would lose the others.
+func longerThan(list json.RawMessage, most int) bool {
+	var items []json.RawMessage
+	return json.Unmarshal(list, &items) == nil && len(items) > most
+}
 
 // fieldFor makes the field of a schema. Its value is what was typed if there is a form, else what it was, else the schema's default.
-func fieldFor(s shape, root json.RawMessage, was json.RawMessage, form url.Values, name, label string, required bool, depth int) field {
+func fieldFor(s shape, root json.RawMessage, was json.RawMessage, form url.Values, name, label string, required bool, at level) field {
+	ref := s.Ref
 	s = s.resolved(root)
 	f := field{Name: name, Label: label, Help: s.Description, Required: required, Nullable: s.nullable(), Least: s.least(), Most: s.most(), Pattern: s.Pattern, Longest: s.MaxLength, was: was}
 	if s.Title != "" {
@@ -49,17 +91,18 @@ func fieldFor(s shape, root json.RawMessage, was json.RawMessage, form url.Value
 	if value == nil {
 		value = s.Default
 	}
-	if f.Input = s.input(value, depth); required && len(s.Const) > 0 && (was == nil || canonicalText(was) == canonicalText(s.Const)) {
+	if f.Input = at.input(s, ref, value); required && len(s.Const) > 0 && (was == nil || canonicalText(was) == canonicalText(s.Const)) {
 		f.Input, f.was = "fixed", s.Const
 		return f
 	}
+	at = at.below(ref)
 	switch f.Input {
 	case "object":
-		f.members(s, root, value, form, depth)
+		f.members(s, root, value, form, at)
 	case "list":
-		f.list(s, root, value, form, depth)
+		f.list(s, root, value, form, at)
 	case "choice":
-		f.alternatives(s, root, value, form, depth)
+		f.alternatives(s, root, value, form, at)
 	default:
 		f.simple(s, value, form)
 	}
@@ -112,7 +155,7 @@ func unix(text string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 }
 
-func (f *field) members(s shape, root, value json.RawMessage, form url.Values, depth int) {
+func (f *field) members(s shape, root, value json.RawMessage, form url.Values, at level) {
 	properties, required := s.properties()
 	properties.root = root
 	var object map[string]json.RawMessage
@@ -128,7 +171,7 @@ func (f *field) members(s shape, root, value json.RawMessage, form url.Values, d
 		return needFirst(required, a) - needFirst(required, b)
 	})
 	for _, name := range names {
-		f.Fields = append(f.Fields, fieldFor(properties.of(name, nil), root, object[name], form, f.Name+"."+escapedName(name), name, slices.Contains(required, name), depth+1))
+		f.Fields = append(f.Fields, fieldFor(properties.of(name, nil), root, object[name], form, f.Name+"."+escapedName(name), name, slices.Contains(required, name), at))
 	}
 }
 
@@ -141,11 +184,11 @@ func needFirst(required []string, name string) int {
 }
 
 // list has an entry per item, each under a number of its own, so that one can be taken out.
-func (f *field) list(s shape, root, value json.RawMessage, form url.Values, depth int) {
+func (f *field) list(s shape, root, value json.RawMessage, form url.Values, at level) {
 	item := shapeOf(s.Items)
 	var items []json.RawMessage
 	json.Unmarshal(value, &items)
-	at := func(i int) json.RawMessage {
+	was := func(i int) json.RawMessage {
 		if i >= 0 && i < len(items) {
 			return items[i]
 		}
@@ -164,7 +207,7 @@ func (f *field) list(s shape, root, value json.RawMessage, form url.Values, dept
 		if err != nil || i < 0 || len(f.Items) >= mostItems {
 			continue
 		}
-		f.Items = append(f.Items, fieldFor(item, root, at(i), form, f.Name+"."+number, strconv.Itoa(len(f.Items)+1), true, depth+1))
+		f.Items = append(f.Items, fieldFor(item, root, was(i), form, f.Name+"."+number, strconv.Itoa(len(f.Items)+1), true, at))
 	}
 }
 
@@ -174,7 +217,7 @@ const mostItems = 500
 func (f field) Number() string { return f.Name[strings.LastIndexByte(f.Name, '.')+1:] }
 
 // alternatives are forms of which one is filled in.
-func (f *field) alternatives(s shape, root, value json.RawMessage, form url.Values, depth int) {
+func (f *field) alternatives(s shape, root, value json.RawMessage, form url.Values, at level) {
 	list := s.oneOf()
 	chosen := -1
 	for i, raw := range list {
@@ -201,7 +244,7 @@ func (f *field) alternatives(s shape, root, value json.RawMessage, form url.Valu
 		f.Choices = append(f.Choices, choice{strconv.Itoa(i), label, i == chosen})
 		if i == chosen {
 			f.Value = strconv.Itoa(i)
-			inner := fieldFor(shapeOf(raw), root, value, form, f.Name+"."+strconv.Itoa(i), "", true, depth+1)
+			inner := fieldFor(shapeOf(raw), root, value, form, f.Name+"."+strconv.Itoa(i), "", true, at)
 			f.Fields = []field{inner}
 		}
 	}

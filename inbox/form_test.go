@@ -124,9 +124,9 @@ func TestFormGivesBackWhatItShows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := fieldFor(shapeOf(json.RawMessage(schema)), json.RawMessage(schema), want, nil, "f", "", true, 0)
+		f := fieldFor(shapeOf(json.RawMessage(schema)), json.RawMessage(schema), want, nil, "f", "", true, outermost())
 		form := submitted(f, url.Values{"fingerprint": {"x"}})
-		got, err := fieldFor(shapeOf(json.RawMessage(schema)), json.RawMessage(schema), want, form, "f", "", true, 0).read()
+		got, err := fieldFor(shapeOf(json.RawMessage(schema)), json.RawMessage(schema), want, form, "f", "", true, outermost()).read()
 		if err != nil {
 			t.Fatalf("%d: %s of %s: %v", i, want, schema, err)
 		}

@@ -33,6 +33,9 @@ const pasted = "line"
 // changedRules reads the policies of a text that somebody pasted: a whole configuration, its policies section, or the rules alone. What is wrong
 // elsewhere in it is none of their business. Variables of the environment are not filled in: whoever pastes must not learn them.
 func changedRules(text []byte) (*rulebook.Book, error) {
+	if nesting(text) > deepestRules {
+		return nil, &holdshort.Error{Code: holdshort.Invalid, Message: "its brackets lie too deep in one another", Hint: "paste the policies as they stand in the configuration"}
+	}
 	bare := bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("-")) && !bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("---"))
 	if bare {
 		text = append([]byte("policies:\n"), text...)
@@ -59,4 +62,22 @@ func changedRules(text []byte) (*rulebook.Book, error) {
 		return nil, &holdshort.Error{Code: holdshort.Invalid, Message: wrong[0].Error(), Hint: wrong[0].Hint}
 	}
 	return book, err
+}
+
+// deepestRules is how far brackets may lie in one another: reading them takes time that grows with its square, and nobody can call it off.
+const deepestRules = 1000
+
+// nesting is how far brackets lie in one another at most, as far as that can be told without reading the text.
+func nesting(text []byte) (deepest int) {
+	depth := 0
+	for _, c := range text {
+		switch c {
+		case '[', '{':
+			depth++
+		case ']', '}':
+			depth = max(depth-1, 0)
+		}
+		deepest = max(deepest, depth)
+	}
+	return deepest
 }

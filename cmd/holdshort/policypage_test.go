@@ -80,6 +80,8 @@ func TestChangedRules(t *testing.T) {
 		{"no YAML", "policies: [", ""},
 		{"a key that is none", "rules:\n  - x\n", ""},
 		{"something else", "hello", ""},
+		{"brackets without end", "policies:\n" + strings.Repeat("[", 100_000), ""},
+		{"braces without end", strings.Repeat("{a: ", 30_000), ""},
 		{"two verdicts", "- {name: a, when: \"true\", allow: true, deny: true}", "line:1:"},
 		{"a variable", "- {name: \"${HOLDSHORT_SECRET_OF_TESTS}\", when: \"true\", allow: true}", ""},
 	} {

@@ -39,7 +39,7 @@ function settle(article) {
     if (was.draw) drawAgain(article, was.draw);
   }
   dress(article);
-  if (formOf(article)?.classList.contains("editing")) check(article);
+  if (was.editing || formOf(article)?.classList.contains("editing")) check(article);
   if (unsent.has(article.dataset.id)) notSent(article);
   try {
     const left = sessionStorage.getItem(leftName(article.dataset.id));
@@ -69,8 +69,10 @@ document.addEventListener("hs:card", look);
 // where the reader is: the focus, what is unfolded.
 function placeOf(article) {
   const at = document.activeElement, inside = article.contains(at);
+  const focus = inside && (at.id ? "#" + CSS.escape(at.id) : at.name ? `[name="${CSS.escape(at.name)}"]` + (at.type === "radio" || at.type === "checkbox" || at.tagName === "BUTTON" ? `[value="${CSS.escape(at.value)}"]` : "") : at.matches("summary") ? "details." + at.parentElement.classList[0] + ` > summary` : "");
   return {
-    focus: inside && (at.id ? "#" + CSS.escape(at.id) : at.name ? `[name="${CSS.escape(at.name)}"]` + (at.type === "radio" || at.type === "checkbox" || at.tagName === "BUTTON" ? `[value="${CSS.escape(at.value)}"]` : "") : at.matches("summary") ? "details." + at.parentElement.classList[0] + ` > summary` : ""),
+    focus,
+    nth: focus ? [...article.querySelectorAll(focus)].indexOf(at) : 0, // several fields may be called the same
     range: inside && typeof at.selectionStart === "number" ? [at.selectionStart, at.selectionEnd] : null,
     open: [...article.querySelectorAll("details")].map(d => d.open),
     confirm: article.querySelector("[name=confirm]")?.value ?? "",
@@ -86,7 +88,7 @@ function putBack(article, place) {
   if (confirm && place.fingerprint === article.dataset.fingerprint && !confirm.value) confirm.value = place.confirm;
   const said = article.querySelector(".decide .check");
   if (said && place.said && !said.textContent && place.fingerprint === article.dataset.fingerprint) { said.textContent = place.said.textContent; said.className = place.said.className; }
-  const at = place.focus && article.querySelector(place.focus);
+  const at = place.focus && article.querySelectorAll(place.focus)[place.nth];
   if (!at) return;
   at.focus({preventScroll: true});
   if (place.range && typeof at.selectionStart === "number") try { at.setSelectionRange(...place.range); } catch { /* not every input has one */ }
@@ -128,6 +130,8 @@ async function again(id) {
     if (!answer.ok && answer.status !== 404) return;
     const html = await answer.text(), [still] = articles(id);
     if (!still) return;
+    // It was drawn anew meanwhile, and may show more than what was asked for here.
+    if (still !== article) { asking.set(id, true); return; }
     if (answer.status === 404) { still.querySelector(".buttons")?.replaceChildren("This is no longer there, or no longer yours to see."); return; }
     if (isWaiting(id)) {
       const t = document.createElement("template");

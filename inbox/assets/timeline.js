@@ -8,7 +8,8 @@ export function dress(root = document) {
     if (seen.has(s)) continue;
     seen.add(s);
     const pause = [...s.querySelectorAll(".tl-bar.t-hold")].at(-1);
-    if (pause) s.scrollLeft = pause.getBoundingClientRect().left - s.getBoundingClientRect().left - 40;
+    const from = pause ? pause.getBoundingClientRect().left - s.getBoundingClientRect().left : 0;
+    if (from > s.clientWidth / 2) s.scrollLeft = from - 40;
   }
 }
 

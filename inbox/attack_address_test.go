@@ -1,0 +1,43 @@
+package inbox
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// Nothing that can be written into the address of a list makes it fail.
+func TestAttackAddresses(t *testing.T) {
+	b := newCardBed(t)
+	b.start("mail", `{"to":"a@example.org","body":"x"}`)
+	if _, err := b.engine.Tick(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	odd := []string{`"`, `'`, `*`, `a*`, `a OR b`, `NEAR(a b, 2)`, `a AND NOT b`, `^a`, `words:a`, "\x00", "a\x00b", "\xff\xfe", "\\", `'; DROP TABLE requests; --`, `(`, `)`, `a:*`, `!a`, `a & b | c`, `<->`, `{}`, "\u202e", "ÅÄÖ", "漢字", "👍🏽",
+		"req_", "req_%", "req_'", "run_\\", "ses_\U0010ffff", strings.Repeat("a", 20000), strings.Repeat("a b ", 5000), strings.Repeat("word ", 3) + strings.Repeat("x", 300), strings.Repeat("é", 2000), strings.Repeat("\u0301", 3000)}
+	many := ""
+	for i := range 3000 {
+		many += "w" + strings.Repeat(string(rune('a'+i%26)), 1+i%7) + string(rune('a'+i/26%26)) + string(rune('a'+i/676%26)) + " "
+	}
+	odd = append(odd, many)
+	check := func(path string) {
+		t.Helper()
+		if got := b.call("ana", "GET", path, nil, "HX-Request", ""); got.status >= http.StatusInternalServerError {
+			t.Errorf("%.120s: %d %.200s", path, got.status, got.body)
+		}
+	}
+	for _, text := range odd {
+		q := url.QueryEscape(text)
+		for _, path := range []string{"/?q=", "/?view=decided&q=", "/?kind=", "/?priority=", "/?sort=", "/?cursor=", "/?view=decided&cursor=", "/?view=mine&q=", "/?part=row&id=", "/runs?name=", "/runs?cursor=", "/runs?session=", "/sessions?user=", "/sessions?cursor=",
+			"/sessions?agent=", "/audit?type=", "/audit?actor=", "/audit?request=", "/audit?run=", "/audit?session=", "/audit?since=", "/audit?before=", "/policy?rule=", "/overview?period=", "/settings?said=", "/settings/webhooks?said="} {
+			check(path + q)
+		}
+		p := url.PathEscape(text)
+		if len(text) < 3000 {
+			for _, path := range []string{"/requests/", "/runs/", "/sessions/", "/playground/", "/r/", "/settings/webhooks/"} {
+				check(path + p)
+			}
+		}
+	}
+}
