@@ -177,9 +177,11 @@ func TestDesk(t *testing.T) {
 				"all":     {counts.All, n(func(holdshort.Request) bool { return true })},
 				"mine":    {counts.Mine, n(func(r holdshort.Request) bool { return r.Assignee != "" && r.Assignee == actor.ID })},
 				"unknown": {counts.Unknown, n(func(r holdshort.Request) bool { return r.Kind == holdshort.Reconcile })},
-				"soon":    {counts.Soon, n(func(r holdshort.Request) bool { return !r.Due().IsZero() && r.Due().Before(counts.At.Add(15 * time.Minute)) })},
-				"low":     {counts.ByPriority[holdshort.PriorityLow], n(func(r holdshort.Request) bool { return r.Priority == holdshort.PriorityLow })},
-				"asked":   {counts.ByKind[holdshort.Clarification], n(func(r holdshort.Request) bool { return r.Kind == holdshort.Clarification })},
+				"soon": {counts.Soon, n(func(r holdshort.Request) bool {
+					return !r.Due().IsZero() && r.Due().Before(counts.At.Add(15*time.Minute))
+				})},
+				"low":   {counts.ByPriority[holdshort.PriorityLow], n(func(r holdshort.Request) bool { return r.Priority == holdshort.PriorityLow })},
+				"asked": {counts.ByKind[holdshort.Clarification], n(func(r holdshort.Request) bool { return r.Kind == holdshort.Clarification })},
 			} {
 				if c[0] != c[1] {
 					t.Errorf("%s counts %+v as %s, want %+v", name, c[0], what, c[1])
