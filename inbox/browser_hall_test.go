@@ -84,11 +84,11 @@ func (h *hall) hallFlows() []flow.Flow {
 			})
 		}),
 		flow.New("drifting", 1, func(c *flow.Context, _ string) (string, error) {
-			name := "count the parcels"
+			count := flow.Step[int]
 			if h.drift.Load() {
-				name = "weigh the parcels"
+				count = flow.Model[int]
 			}
-			if _, err := flow.Step(c, name, func(context.Context) (int, error) { return 3, nil }); err != nil {
+			if _, err := count(c, "count the parcels", func(context.Context) (int, error) { return 3, nil }); err != nil {
 				return "", err
 			}
 			return flow.Ask(c, "where to", flow.Question{Text: "Where do the parcels go?", To: holdshort.Audience{Roles: []string{policy.Reviewer}}})
@@ -369,9 +369,11 @@ func (h *hall) decides(who string, req holdshort.Request, in engine.DecideInput)
 // rests waits until a run does nothing any more.
 func (h *hall) rests(id holdshort.RunID, enough func(holdshort.Run) bool) holdshort.Run {
 	h.Helper()
-	run, err := h.engine.AwaitRun(h.Context(), demo.Tenant, id, enough)
+	ctx, cancel := context.WithTimeout(h.Context(), 30*time.Second)
+	defer cancel()
+	run, err := h.engine.AwaitRun(ctx, demo.Tenant, id, enough)
 	if err != nil {
-		h.Fatal(err)
+		h.Fatalf("%v: %+v", err, run)
 	}
 	return run
 }

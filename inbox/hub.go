@@ -236,7 +236,7 @@ func redraws(e *holdshort.Event) bool {
 // tell hands a piece of the log to everybody in the room.
 func (r *room) tell(batch []holdshort.Event) error {
 	glimpses := spokenOf(batch)
-	if err := r.readAll(r.ctx, glimpses); err != nil {
+	if err := eachGlimpse(r.ctx, glimpses, r.read); err != nil {
 		return err
 	}
 	now := time.Now()
@@ -315,9 +315,9 @@ func spokenOf(batch []holdshort.Event) (order []*glimpse) {
 	return order
 }
 
-func (r *room) readAll(ctx context.Context, glimpses []*glimpse) error {
+func eachGlimpse(ctx context.Context, glimpses []*glimpse, read func(context.Context, *glimpse) error) error {
 	for _, s := range glimpses {
-		if err := r.read(ctx, s); err != nil && !errors.Is(err, errNoRequest) {
+		if err := read(ctx, s); err != nil && !errors.Is(err, errNoRequest) {
 			return err
 		}
 	}

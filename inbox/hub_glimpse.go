@@ -30,8 +30,17 @@ type glimpse struct {
 
 var errNoRequest = errors.New("there is no such request any more")
 
-// read looks a request up and draws it.
+// read looks a request up for everybody in the room, and remembers how it was.
 func (r *room) read(ctx context.Context, s *glimpse) error {
+	if err := r.peek(ctx, s); err != nil {
+		return err
+	}
+	r.memory.put(s.now)
+	return nil
+}
+
+// peek looks a request up and draws it. What one page is told by it the room has still to tell the others, so nothing is remembered.
+func (r *room) peek(ctx context.Context, s *glimpse) error {
 	s.before = r.memory.get(s.id)
 	req, err := r.hub.in.engine.RequestByID(ctx, r.tenant, s.id)
 	if holdshort.CodeOf(err) == holdshort.NotFound {
@@ -47,7 +56,6 @@ func (r *room) read(ctx context.Context, s *glimpse) error {
 	s.now = slim(req)
 	s.rights = asOpen(s.now)
 	s.guess()
-	r.memory.put(s.now)
 	return nil
 }
 

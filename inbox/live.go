@@ -167,7 +167,7 @@ func (h *hub) replay(ctx context.Context, l *ear, after int64) (missed bool) {
 			break
 		}
 		after = page.Last
-		if room.readAll(ctx, glimpses) != nil {
+		if eachGlimpse(ctx, glimpses, room.peek) != nil {
 			return true
 		}
 		now := time.Now()
