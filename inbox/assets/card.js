@@ -100,6 +100,8 @@ function swap(article, html) {
   t.innerHTML = html;
   const fresh = t.content.querySelector("article.request");
   if (!fresh) return null;
+  // It may have been drawn anew while this was asked for.
+  if (!article.isConnected) article = articles(article.dataset.id)[0] ?? article;
   const place = placeOf(article);
   article.replaceWith(fresh);
   window.htmx?.process(fresh);
