@@ -175,7 +175,7 @@ func TestDesk(t *testing.T) {
 			}
 			for what, c := range map[string][2]engine.Count{
 				"all":     {counts.All, n(func(holdshort.Request) bool { return true })},
-				"mine":    {counts.Mine, n(func(r holdshort.Request) bool { return r.Assignee != "" && r.Assignee == actor.ID })},
+				"mine":    {counts.Mine, n(func(r holdshort.Request) bool { return r.Assignee != "" && r.Assignee == actor.Who() })},
 				"unknown": {counts.Unknown, n(func(r holdshort.Request) bool { return r.Kind == holdshort.Reconcile })},
 				"soon": {counts.Soon, n(func(r holdshort.Request) bool {
 					return !r.Due().IsZero() && r.Due().Before(counts.At.Add(15*time.Minute))
@@ -299,6 +299,7 @@ func TestDeskLife(t *testing.T) {
 	if err != nil || len(mine.Items) != 1 || mine.Items[0].ID != second.ID {
 		t.Errorf("assigned: %+v (%v)", mine, err)
 	}
+	b.clock.move(time.Second) // so that one closed before the other
 	if _, err := b.CancelRequest(t.Context(), tenant, engine.CancelRequestInput{Request: third.ID, Actor: bot}); err != nil {
 		t.Fatal(err)
 	}
