@@ -9,7 +9,7 @@ export function dress(root = document) {
     seen.add(s);
     const pause = [...s.querySelectorAll(".tl-bar.t-hold")].at(-1);
     const from = pause ? pause.getBoundingClientRect().left - s.getBoundingClientRect().left : 0;
-    if (from > s.clientWidth / 2) s.scrollLeft = from - 40;
+    if (from > s.clientWidth * .75) s.scrollLeft = from - 40;
   }
 }
 
