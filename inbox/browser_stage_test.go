@@ -83,8 +83,8 @@ func (s *stage) start() {
 	if err != nil {
 		s.Fatal(err)
 	}
-	var said bytes.Buffer
-	s.process.Stderr = &said
+	var said, complaints bytes.Buffer
+	s.process.Stderr = &complaints // written by another goroutine: read only once the process has ended
 	if err := s.process.Start(); err != nil {
 		s.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func (s *stage) start() {
 	if s.Second == "" || s.benToken == "" {
 		s.process.Process.Kill()
 		s.process.Wait()
-		s.Fatalf("the demo did not start:\n%s", said.String())
+		s.Fatalf("the demo did not start:\n%s%s", said.String(), complaints.String())
 	}
 	go io.Copy(io.Discard, out)
 	raw, err := os.ReadFile(filepath.Join(s.dir, "holdshort", "profile.json"))
