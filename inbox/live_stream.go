@@ -158,9 +158,13 @@ func (s *liveStream) push() {
 	}
 	if len(cards) > 0 {
 		l.cards = map[holdshort.RequestID]string{}
+	} else {
+		cards = nil // the ear keeps it, and others write to it
 	}
 	if len(presence) > 0 {
 		l.presence = map[holdshort.RequestID]bool{}
+	} else {
+		presence = nil
 	}
 	l.mu.Unlock()
 	if resync != "" {
