@@ -113,11 +113,14 @@ func TestRevokedWhileWaiting(t *testing.T) {
 	}
 	answered := make(chan answer, 1)
 	go func() { answered <- d.call(t, "wim", "GET", "/v1/requests/"+string(id)+"?wait=20s", nil) }()
+	decided := make(chan struct{})
 	time.AfterFunc(300*time.Millisecond, func() {
+		defer close(decided)
 		d.engine.RevokeKey(t.Context(), tenant, key.ID, holdshort.SystemActor("test"))
 		d.call(t, "ana", "POST", "/v1/requests/"+string(id)+"/decision", map[string]any{"action": "reject", "message": "a secret reason"})
 	})
 	if a := <-answered; a.status != http.StatusUnauthorized {
 		t.Errorf("a revoked key was told what was decided: %d %s", a.status, a.body)
 	}
+	<-decided // who waits is woken by the commit, before whoever decided has their answer
 }
