@@ -21,8 +21,16 @@ export PKG GOTESTFLAGS FUZZ FUZZTIME FUZZPARALLEL
 ##@ Test
 
 .PHONY: test
-test: ## everything: format, vet, build, all tests on SQLite and PostgreSQL with the race detector; installs what is missing (NO_INSTALL=1: says what)
+test: ## format, vet, builds for Linux and macOS, every test on SQLite and PostgreSQL with the race detector; installs what is missing (NO_INSTALL=1: says what)
 	@scripts/test
+
+.PHONY: test-all
+test-all: ## every test again with every variant (all crash points, all page states), without the race detector
+	@scripts/test all
+
+.PHONY: stress
+stress: ## every test three times with the race detector while other processes keep all cores busy: make stress PKG=./engine
+	@scripts/test stress
 
 .PHONY: test-short
 test-short: ## a quick look: SQLite only, no race detector, no long tests; leaves PostgreSQL out and says so

@@ -88,6 +88,7 @@ var Layers = []Layer{
 	{Dir: "internal/archtest"},
 	{Dir: "internal/readme", Tests: append([]string{"api", "client", "engine", "flow", "identity", "policy", "store", "store/sqlite", "tool"}, bed...)},
 	{Dir: "internal/testnode"},
+	{Dir: "internal/testreport"},
 	{Dir: "internal/browser", Imports: []string{"internal/testnode"}, Modules: []string{"github.com/chromedp"}},
 	{Dir: "internal/testpg", Modules: []string{"github.com/jackc/pgx/v5"}},
 }
@@ -96,7 +97,7 @@ var Layers = []Layer{
 var bed = []string{"holdshorttest", "internal/testpg"}
 
 // testsOnly are packages that no shipped package imports, whatever its row says.
-var testsOnly = []string{"internal/archtest", "internal/browser", "internal/testnode", "model/internal/wiretest", "internal/testpg", "holdshorttest", "store/storetest"}
+var testsOnly = []string{"internal/archtest", "internal/browser", "internal/testnode", "internal/testreport", "model/internal/wiretest", "internal/testpg", "holdshorttest", "store/storetest"}
 
 // layer finds the row of a folder: its own, else that of its pattern.
 func layer(layers []Layer, dir string) (Layer, bool) {
