@@ -7,11 +7,16 @@ import (
 	"github.com/holdshort/holdshort/store"
 )
 
-// seatKinds are the numbers of the kinds in seats; what is none of them comes last.
-var seatKinds = []holdshort.Kind{holdshort.Approval, holdshort.Reconcile, holdshort.Escalation, holdshort.Clarification, holdshort.Disambiguation, holdshort.Confirmation,
-	holdshort.Takeover, holdshort.Proxy, holdshort.ErrorRecovery}
-
+// otherKind is the stored number of a kind that is not in seatKinds.
 const otherKind = 9
+
+// seatKinds maps the number that is stored for a kind to the kind. Rows hold these numbers: append new kinds, and never
+// move one.
+var seatKinds = []holdshort.Kind{
+	holdshort.Approval, holdshort.Reconcile, holdshort.Escalation, holdshort.Clarification, holdshort.Disambiguation,
+	holdshort.Confirmation, holdshort.Takeover, holdshort.Proxy, holdshort.ErrorRecovery,
+	otherKind: "",
+}
 
 func seatKind(k holdshort.Kind) int64 {
 	if i := slices.Index(seatKinds, k); i >= 0 {

@@ -17,8 +17,8 @@ type seatArms struct {
 }
 
 func (d *desk) seatList() *seatArms {
-	kinds := make([]int64, 0, otherKind+1)
-	for k := range int64(otherKind + 1) {
+	kinds := make([]int64, 0, len(seatKinds))
+	for k := range int64(len(seatKinds)) {
 		if len(d.Kinds) == 0 || slices.ContainsFunc(d.Kinds, func(want holdshort.Kind) bool { return seatKind(want) == k }) {
 			kinds = append(kinds, k)
 		}

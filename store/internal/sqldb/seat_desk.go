@@ -44,6 +44,9 @@ var kindNumber = func() string {
 	var b strings.Builder
 	b.WriteString("CASE r.kind")
 	for i, k := range seatKinds {
+		if i == otherKind {
+			continue
+		}
 		fmt.Fprintf(&b, " WHEN '%s' THEN %d", k, i)
 	}
 	fmt.Fprintf(&b, " ELSE %d END", otherKind)

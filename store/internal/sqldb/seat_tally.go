@@ -14,7 +14,7 @@ import (
 // seatCells counts what stands at one seat by kind and urgency, each up to one more than is counted. Ids sort by the time they were made.
 var seatCells = func() *Statement {
 	var arms []string
-	for k := range otherKind + 1 {
+	for k := range seatKinds {
 		for u := range urgencies {
 			arms = append(arms, fmt.Sprintf(`SELECT %d, %d, COUNT(*), COALESCE(MIN(id), '') FROM (SELECT id FROM seats
 				WHERE tenant = ? AND seat = ? AND kind = %d AND urgency = %d ORDER BY id LIMIT %d)`, k, u, k, u, store.MostCounted+1))
@@ -22,7 +22,7 @@ var seatCells = func() *Statement {
 	}
 	return different(strings.Join(arms, " UNION ALL "), fmt.Sprintf(`SELECT k.kind, u.urgency, c.n, c.id FROM generate_series(0::bigint, %d) AS k (kind) CROSS JOIN generate_series(0::bigint, %d) AS u (urgency)
 		CROSS JOIN LATERAL (SELECT COUNT(*) AS n, MIN(id) AS id FROM (SELECT s.id FROM seats s WHERE s.tenant = ? AND s.seat = ? AND s.kind = k.kind AND s.urgency = u.urgency ORDER BY s.id LIMIT %d) AS cell) AS c
-		WHERE c.n > 0`, otherKind, len(urgencies)-1, store.MostCounted+1))
+		WHERE c.n > 0`, len(seatKinds)-1, len(urgencies)-1, store.MostCounted+1))
 }()
 
 var (
@@ -50,7 +50,7 @@ func (tx *Tx) DeskTally(seats []string, mine string, soon time.Time) (out store.
 	for _, seat := range seats {
 		args := []any{string(tx.tenant), seat}
 		if tx.db.Dialect == SQLite {
-			args = slices.Repeat(args, (otherKind+1)*len(urgencies))
+			args = slices.Repeat(args, len(seatKinds)*len(urgencies))
 		}
 		err := tx.query(seatCells, args, func(scan func(...any) error) error {
 			var at cell
@@ -84,7 +84,7 @@ func (tx *Tx) DeskTally(seats []string, mine string, soon time.Time) (out store.
 			}
 		}
 		out.All.Count += n
-		if at.kind < otherKind {
+		if at.kind != otherKind && at.kind < int64(len(seatKinds)) {
 			addTally(out.ByKind, seatKinds[at.kind], n)
 		}
 		if at.urgency >= 0 && at.urgency < int64(len(urgencies)) {
