@@ -158,8 +158,8 @@ func MatchEvent(name string, globs []string) bool {
 	return len(globs) == 0 || slices.ContainsFunc(globs, func(g string) bool { return glob(g, name) })
 }
 
-// glob walks name once and goes back only to the last star, so a hostile pattern costs no more than its length times the name's.
-// glob goes back only to the last star, so that a pattern of many stars costs no more than its length times that of the name.
+// glob reports whether name matches pattern. It goes back only to the last star, so a hostile pattern costs no more than
+// its length times the name's.
 func glob(pattern, name string) bool {
 	p, n, star, resume := 0, 0, -1, 0
 	for n < len(name) {

@@ -59,7 +59,7 @@ func (c *call) decode(in any) error {
 	if !body.IsValid() {
 		return c.noBody()
 	}
-	return c.decodeBody(body.Addr().Interface(), t)
+	return c.decodeBody(body.Addr().Interface())
 }
 
 // set parses a value of the path or the query.
@@ -113,11 +113,11 @@ func (c *call) noBody() error {
 	if c.r.Method == http.MethodGet || c.r.Method == http.MethodHead {
 		return nil
 	}
-	return c.decodeBody(&none{}, nil)
+	return c.decodeBody(&none{})
 }
 
 // decodeBody reads the body as strict JSON. An empty one is the zero value.
-func (c *call) decodeBody(into any, _ reflect.Type) error {
+func (c *call) decodeBody(into any) error {
 	raw, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, c.options.BodyLimit))
 	var large *http.MaxBytesError
 	switch {

@@ -9,9 +9,6 @@ import (
 	"github.com/holdshort/holdshort/store"
 )
 
-// SessionTaken is the code of a session that belongs to somebody else. It is a Duplicate.
-const SessionTaken holdshort.Code = "session_id_taken"
-
 // DefaultChannel is that of a session whose user reads its messages without being sent any.
 const DefaultChannel = "api"
 
@@ -27,7 +24,7 @@ type OpenSessionInput struct {
 	Metadata json.RawMessage
 }
 
-// OpenSession makes a session, or gives the one that has the id or the address. One of another user is SessionTaken. A new session takes its
+// OpenSession makes a session, or gives the one that has the id or the address. One of another user is holdshort.SessionTaken. A new session takes its
 // address over from the one that had it; that one ends, its open requests do not.
 func (e *Engine) OpenSession(ctx context.Context, tenant holdshort.TenantID, in OpenSessionInput) (s holdshort.Session, err error) {
 	if in, err = in.checked(); err != nil {
@@ -116,7 +113,7 @@ func sameUser(s holdshort.Session, user string) error {
 	if s.User == user {
 		return nil
 	}
-	return &holdshort.Error{Code: SessionTaken, Op: "open session", Field: "id", Message: "the session belongs to another user", Hint: "take another id, or none", Err: holdshort.Duplicate}
+	return &holdshort.Error{Code: holdshort.SessionTaken, Op: "open session", Field: "id", Message: "the session belongs to another user", Hint: "take another id, or none", Err: holdshort.Duplicate}
 }
 
 // SessionByID gives a session as it stands.

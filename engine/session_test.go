@@ -27,9 +27,9 @@ func TestOpenSession(t *testing.T) {
 	}{
 		{"same address", OpenSessionInput{Channel: "chat", Address: "+1", User: "ben"}, true, ""},
 		{"same id", OpenSessionInput{ID: first.ID, User: "ben"}, true, ""},
-		{"address of another", OpenSessionInput{Channel: "chat", Address: "+1", User: "eve"}, true, SessionTaken},
-		{"address of another, with an id", OpenSessionInput{ID: id, Channel: "chat", Address: "+1", User: "eve"}, true, SessionTaken},
-		{"id of another", OpenSessionInput{ID: first.ID, User: "eve"}, true, SessionTaken},
+		{"address of another", OpenSessionInput{Channel: "chat", Address: "+1", User: "eve"}, true, holdshort.SessionTaken},
+		{"address of another, with an id", OpenSessionInput{ID: id, Channel: "chat", Address: "+1", User: "eve"}, true, holdshort.SessionTaken},
+		{"id of another", OpenSessionInput{ID: first.ID, User: "eve"}, true, holdshort.SessionTaken},
 		{"no user", OpenSessionInput{}, false, holdshort.Invalid},
 		{"no id", OpenSessionInput{ID: "mine", User: "ben"}, false, holdshort.Invalid},
 		{"an address that is an id", OpenSessionInput{Address: "ses_1", User: "ben"}, false, holdshort.Invalid},
@@ -41,7 +41,7 @@ func TestOpenSession(t *testing.T) {
 		if holdshort.CodeOf(err) != c.want || c.same && got.ID != first.ID || !c.same && got.ID == first.ID {
 			t.Errorf("%s: %+v %v", c.name, got, err)
 		}
-		if c.want == SessionTaken && !errors.Is(err, holdshort.Duplicate) {
+		if c.want == holdshort.SessionTaken && !errors.Is(err, holdshort.Duplicate) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}

@@ -52,7 +52,7 @@ var Layers = []Layer{
 	{Dir: "reply/internal/*", Imports: []string{"reply/internal/*"}, Modules: []string{"golang.org/x/text"}},
 	{Dir: "internal/apart"},
 	{Dir: "internal/network"},
-	{Dir: "internal/status", Imports: []string{".", "engine"}},
+	{Dir: "internal/status", Imports: []string{"."}},
 	{Dir: "internal/pace", Modules: []string{"golang.org/x/time/rate"}},
 	{Dir: "internal/schema", Imports: []string{"."}, Modules: []string{"github.com/google/jsonschema-go"}},
 

@@ -6,7 +6,6 @@ import (
 	"net/http"
 
 	"github.com/holdshort/holdshort"
-	"github.com/holdshort/holdshort/engine"
 )
 
 // of is the one table from codes to HTTP. What is not in it is a fault of ours: 500, and only its code is told.
@@ -34,7 +33,7 @@ var of = map[holdshort.Code]int{
 	holdshort.MissingResult:       http.StatusConflict,
 	holdshort.MACInvalid:          http.StatusConflict,
 	holdshort.KeyUnknown:          http.StatusConflict,
-	engine.SessionTaken:           http.StatusConflict,
+	holdshort.SessionTaken:        http.StatusConflict,
 	holdshort.TooLarge:            http.StatusRequestEntityTooLarge,
 	holdshort.DoesNotFit:          http.StatusUnprocessableEntity,
 	holdshort.InvalidReply:        http.StatusUnprocessableEntity,
