@@ -33,6 +33,7 @@ type stage struct {
 	replies  []string
 	canceled []string
 	looked   int
+	onList   func() // called before the requests are listed
 }
 
 func (s *stage) Session(context.Context, holdshort.SessionID) (client.Session, error) {
@@ -45,6 +46,9 @@ func (s *stage) Runs(context.Context, client.FindRuns) (client.Page[client.Run],
 }
 
 func (s *stage) Requests(_ context.Context, f client.Find) (client.Page[client.Request], error) {
+	if s.onList != nil {
+		s.onList()
+	}
 	var open []client.Request
 	for _, req := range s.requests {
 		if req.Status == f.Status {

@@ -25,6 +25,7 @@ type plainChat struct {
 	patience time.Duration // with a server that does not answer
 	worst    int           // the first exit code that is none of success
 	failed   bool          // the run that answers failed
+	quiet    bool          // the last look at the server showed nothing new
 }
 
 // longestLine of what is read, in bytes.
@@ -68,7 +69,9 @@ func (p *plainChat) catchUp(ctx context.Context) error {
 		return err
 	}
 	first := !p.c.begun
-	for _, h := range lastOf(p.c.take(g), first) {
+	news := p.c.take(g)
+	p.quiet = len(news) == 0
+	for _, h := range lastOf(news, first) {
 		p.tell(h)
 	}
 	return nil
@@ -210,21 +213,20 @@ func (p *plainChat) settle(ctx context.Context, run holdshort.RunID) error {
 	}
 }
 
-// stay waits for others to decide what is open when the input has ended.
+// stay waits until other people have decided the open requests and their runs have ended, at most for the given time.
 func (p *plainChat) stay(ctx context.Context, wait time.Duration) error {
 	if wait <= 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	for {
-		if len(p.c.waiting()) == 0 && !p.c.busy() {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(time.Second):
+	for !p.settled() {
+		if p.quiet {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-time.After(time.Second):
+			}
 		}
 		if err := p.catchUp(ctx); err != nil {
 			if errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
@@ -233,6 +235,13 @@ func (p *plainChat) stay(ctx context.Context, wait time.Duration) error {
 			return err
 		}
 	}
+	return nil
+}
+
+// settled reports whether the conversation has come to rest. A look that showed news does not prove it: runs are read
+// before requests, so a request that closed in between leaves its run looking as if it still waited.
+func (p *plainChat) settled() bool {
+	return p.quiet && len(p.c.waiting()) == 0 && !p.c.busy()
 }
 
 // leave says what stays open, and how it ended.
