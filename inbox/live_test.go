@@ -411,7 +411,10 @@ func TestLiveTellsOnlyThoseWhoMay(t *testing.T) {
 		req := b.ask(fmt.Sprint("question ", i), audiences[i%len(audiences)])
 		everything = append(everything, req)
 	}
+	// A request that opens and closes between two pushes is never shown: pages must hear of the others.
+	mustHear := map[holdshort.RequestID]bool{}
 	for i, req := range everything {
+		mustHear[req.ID] = i%2 != 0 || i < len(old)
 		if i%2 == 0 {
 			if _, err := b.engine.CancelRequest(t.Context(), liveTenant, engine.CancelRequestInput{Request: req.ID, Actor: actors["adm"], Reason: "enough"}); err != nil {
 				t.Fatal(err)
@@ -438,7 +441,7 @@ func TestLiveTellsOnlyThoseWhoMay(t *testing.T) {
 				if seen[string(req.ID)] && !may {
 					t.Errorf("%s was told of %q, page %d", name, req.Question, i)
 				}
-				if may && i == 0 && !seen[string(req.ID)] {
+				if may && i == 0 && mustHear[req.ID] && !seen[string(req.ID)] {
 					t.Errorf("%s was not told of %q", name, req.Question)
 				}
 			}
