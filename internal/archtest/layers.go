@@ -91,13 +91,17 @@ var Layers = []Layer{
 	{Dir: "internal/testreport"},
 	{Dir: "internal/browser", Imports: []string{"internal/testnode"}, Modules: []string{"github.com/chromedp"}},
 	{Dir: "internal/testpg", Modules: []string{"github.com/jackc/pgx/v5"}},
+	{Dir: "internal/testall"},
 }
 
 // bed is what tests above the kernel build on: a whole engine, or a real database.
-var bed = []string{"holdshorttest", "internal/testpg"}
+var bed = []string{"holdshorttest", "internal/testpg", "internal/testall"}
 
 // testsOnly are packages that no shipped package imports, whatever its row says.
-var testsOnly = []string{"internal/archtest", "internal/browser", "internal/testnode", "internal/testreport", "model/internal/wiretest", "internal/testpg", "holdshorttest", "store/storetest"}
+var testsOnly = []string{
+	"internal/archtest", "internal/browser", "internal/testall", "internal/testnode", "internal/testreport",
+	"model/internal/wiretest", "internal/testpg", "holdshorttest", "store/storetest",
+}
 
 // layer finds the row of a folder: its own, else that of its pattern.
 func layer(layers []Layer, dir string) (Layer, bool) {
