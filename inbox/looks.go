@@ -36,7 +36,20 @@ type asset struct {
 	smaller []byte // gzip
 }
 
+// newLooks returns a copy of the parsed templates and compressed assets. They are the same in every Inbox of a process, and parsing
+// them takes longer than everything else that New does.
 func newLooks() (*looks, error) {
+	shared, err := parsedLooks()
+	if err != nil {
+		return nil, err
+	}
+	l := *shared
+	return &l, nil
+}
+
+var parsedLooks = sync.OnceValues(parseLooks)
+
+func parseLooks() (*looks, error) {
 	l := &looks{pages: map[string]*template.Template{}, assets: map[string]asset{}}
 	if err := l.readAssets(); err != nil {
 		return nil, err
