@@ -98,7 +98,7 @@ func TestRunInABrowser(t *testing.T) {
 	}
 	for _, step := range []struct{ key, query string }{{"\u0303", "?step=1"}, {"\u0303", "?step=2"}, {"\u0302", "?step=1"}} { // right, right, left
 		tab.Press(step.key)
-		tab.Wait(`location.search === "` + step.query + `" && document.querySelector(".replay")`)
+		tab.Wait(`location.search === "` + step.query + `" && document.querySelector(".scripted .replay")`) // its script hears keys
 	}
 	if found := tab.Barriers(t); len(found) > 0 {
 		t.Errorf("%+v", found)
