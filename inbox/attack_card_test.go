@@ -9,6 +9,7 @@ import (
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/engine"
+	"github.com/holdshort/holdshort/internal/testall"
 )
 
 // What is withheld, and may not be approved unseen, is not approved by whoever never looked, whichever button they press.
@@ -29,8 +30,12 @@ func TestAttackApprovalUnseen(t *testing.T) {
 func TestAttackManyValues(t *testing.T) {
 	b := newCardBed(t)
 	ben := holdshort.Actor{ID: "ben", Kind: holdshort.Person, Roles: []string{"finance"}}
+	values := 2 * mostLeaves
+	if testall.Enabled() {
+		values = 10 * mostLeaves
+	}
 	many := func(last int) string {
-		return `{"order":"1","amount":20,"deep":{"list":[` + strings.Repeat("1,", 30000) + fmt.Sprint(last) + `]}}`
+		return `{"order":"1","amount":20,"deep":{"list":[` + strings.Repeat("1,", values) + fmt.Sprint(last) + `]}}`
 	}
 	first := b.start("refund", many(1))
 	if _, err := b.engine.Decide(t.Context(), cardTenant, engine.DecideInput{Request: first.ID, Action: holdshort.Approve, Actor: ben}); err != nil {

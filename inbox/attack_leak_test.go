@@ -8,6 +8,7 @@ import (
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/engine"
+	"github.com/holdshort/holdshort/internal/testall"
 )
 
 // What is withheld stays so on every page, whoever looks and whatever became of it. Only the journals of runs have it, for those who may read them.
@@ -41,7 +42,11 @@ func TestAttackWithheldEverywhere(t *testing.T) {
 			paths = append(paths, run, run+"/timeline", run+"?step=1", run+"?step=2", run+"?step=3&unfold=all")
 		}
 	}
-	for _, who := range []string{"ana", "ben", "rea", "olga", "adam", "abe", "eve"} {
+	people := []string{"ana", "olga", "adam", "eve"} // finance, operator, administrator, no role
+	if testall.Enabled() {
+		people = append(people, "ben", "rea", "abe")
+	}
+	for _, who := range people {
 		tells := func(path string, got cardAnswer) {
 			t.Helper()
 			if i := strings.Index(got.body, "DE-SECRET"); i >= 0 && !(strings.HasPrefix(path, "/runs/") && (who == "adam" || who == "abe")) {

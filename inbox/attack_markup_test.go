@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -64,12 +63,15 @@ func TestAttackMarkup(t *testing.T) {
 	for _, id := range ids {
 		paths = append(paths, "/requests/"+string(id), "/requests/"+string(id)+"/card?edit", "/r/"+string(id))
 	}
-	bad := regexp.MustCompile(`(?i)<script>alert|<img src=x|(href|src|action|formaction)="javascript:|"'>|hx-get="/evil`) // what is text has no bare quotes
+	bad := []string{`<script>alert`, `<img src=x`, `href="javascript:`, `src="javascript:`, `action="javascript:`, `"'>`, `hx-get="/evil`} // escaped text has no bare quotes
 	look := func(who, path string) {
 		t.Helper()
 		got := b.call(who, "GET", path, nil, "HX-Request", "", "Accept", "text/html")
-		if at := bad.FindStringIndex(got.body); at != nil {
-			t.Errorf("%s %s: …%s", who, path, got.body[max(0, at[0]-100):min(len(got.body), at[1]+100)])
+		lower := strings.ToLower(got.body)
+		for _, markup := range bad {
+			if at := strings.Index(lower, markup); at >= 0 {
+				t.Errorf("%s %s: …%s", who, path, lower[max(0, at-100):min(len(lower), at+100)])
+			}
 		}
 		if policy := got.header.Get("Content-Security-Policy"); got.status != http.StatusSeeOther && (policy == "" || strings.Contains(policy, "unsafe")) {
 			t.Errorf("%s %s: %d with the policy %q", who, path, got.status, policy)
