@@ -101,6 +101,7 @@ func testRunList(b *bed) {
 func testRequestList(b *bed) {
 	priorities := []holdshort.Priority{holdshort.PriorityLow, holdshort.PriorityCritical, holdshort.PriorityNormal, holdshort.PriorityHigh}
 	rank := map[holdshort.Priority]int{holdshort.PriorityCritical: 0, holdshort.PriorityHigh: 1, holdshort.PriorityNormal: 2, holdshort.PriorityLow: 3}
+	session, run := holdshort.NewSessionID(birth), holdshort.NewRunID(birth)
 	var requests []holdshort.Request
 	for i := range 21 {
 		r := newRequest(birth.Add(time.Duration(i) * time.Second))
@@ -116,6 +117,15 @@ func testRequestList(b *bed) {
 		}
 		if i%2 == 0 {
 			r.Assignee, r.RunID, r.OriginStepID = "ann", holdshort.NewRunID(r.CreatedAt), fmt.Sprint("step", i)
+		}
+		if i%4 != 1 {
+			r.SessionID = session
+		}
+		if i%7 == 3 {
+			r.Kind = holdshort.Escalation
+		}
+		if i > 8 {
+			r.RunID, r.OriginStepID = run, fmt.Sprint("step", i)
 		}
 		requests = append(requests, r)
 	}
@@ -151,6 +161,22 @@ func testRequestList(b *bed) {
 			"priority": {store.RequestQuery{Priority: holdshort.PriorityHigh}, func(r holdshort.Request) bool { return r.Priority == holdshort.PriorityHigh }},
 			"run":      {store.RequestQuery{Run: requests[4].RunID}, func(r holdshort.Request) bool { return r.RunID == requests[4].RunID }},
 			"kind":     {store.RequestQuery{Kind: holdshort.Takeover}, func(holdshort.Request) bool { return false }},
+			"one run":  {store.RequestQuery{Run: run}, func(r holdshort.Request) bool { return r.RunID == run }},
+			"one run, open": {store.RequestQuery{Run: run, Status: holdshort.RequestOpen},
+				func(r holdshort.Request) bool { return r.RunID == run && r.Status == holdshort.RequestOpen }},
+			"one run, resolved": {store.RequestQuery{Run: run, Status: holdshort.RequestResolved},
+				func(r holdshort.Request) bool { return r.RunID == run && r.Status == holdshort.RequestResolved }},
+			"one run and session, assignee": {store.RequestQuery{Run: run, Session: session, Assignee: "ann"},
+				func(r holdshort.Request) bool { return r.RunID == run && r.SessionID == session && r.Assignee == "ann" }},
+			"session": {store.RequestQuery{Session: session}, func(r holdshort.Request) bool { return r.SessionID == session }},
+			"session, open, priority": {store.RequestQuery{Session: session, Status: holdshort.RequestOpen, Priority: holdshort.PriorityHigh},
+				func(r holdshort.Request) bool {
+					return r.SessionID == session && r.Status == holdshort.RequestOpen && r.Priority == holdshort.PriorityHigh
+				}},
+			"open, kind": {store.RequestQuery{Status: holdshort.RequestOpen, Kind: holdshort.Escalation},
+				func(r holdshort.Request) bool {
+					return r.Status == holdshort.RequestOpen && r.Kind == holdshort.Escalation
+				}},
 			"unknown":  {store.RequestQuery{Priority: "no such priority"}, func(holdshort.Request) bool { return false }},
 			"injected": {store.RequestQuery{Status: "open' OR '1'='1"}, func(holdshort.Request) bool { return false }},
 		} {

@@ -124,12 +124,15 @@ func (tx *Tx) FenceRun(id holdshort.RunID, epoch int64) error {
 		Miss: &holdshort.Error{Code: holdshort.LeaseLost, Op: "fence run " + string(id), Message: "another node has it"}})
 }
 
-// Runs lists by the index that fits: status, session, held, else the primary key.
+// Runs lists by the index that fits: session, status, held, else the primary key.
 func (tx *Tx) Runs(q store.RunQuery) (store.Page[holdshort.Run], error) {
 	l := list("runs", runColumns).where("tenant = ?", string(tx.tenant))
+	if q.Session != "" {
+		l.only("session_id")
+	}
 	if q.Status != "" {
-		l.where("status = ?", string(q.Status))
-		if q.Status != holdshort.RunWaiting {
+		l.where(l.text("status")+" = ?", string(q.Status))
+		if q.Status != holdshort.RunWaiting && q.Session == "" {
 			l.where("status <> 'waiting'") // so that the planner may take the partial index
 		}
 	}
@@ -143,7 +146,7 @@ func (tx *Tx) Runs(q store.RunQuery) (store.Page[holdshort.Run], error) {
 		l.where("agent = ?", q.Agent)
 	}
 	if q.Held {
-		l.where("held_code <> ''")
+		l.where(l.text("held_code") + " <> ''")
 	}
 	l.keyset(q.Cursor, true, "id")
 	return page(tx, l, q.Limit, tx.scanRun, func(r holdshort.Run) []any { return []any{string(r.ID)} })
