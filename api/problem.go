@@ -58,7 +58,8 @@ func (s *Server) problem(err error) Problem {
 // refuse writes a problem.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	p := s.problem(err)
-	if p.Status >= 500 && r.Context().Err() == nil {
+	needsOperator := p.Status >= 500 || p.Code == holdshort.Corrupt
+	if needsOperator && r.Context().Err() == nil {
 		s.log.Error("a call could not be answered", "method", r.Method, "path", r.URL.Path, "code", holdshort.CodeOf(err), "error", err)
 	}
 	h := w.Header()

@@ -154,6 +154,8 @@ func (c *call) stands(out Resumed, run holdshort.Run, verb holdshort.Verb) (Resu
 		out.Message = "rejected; the task is canceled"
 	case run.Status.Ended():
 		out.Message = "the task is " + string(run.Status)
+	case run.Held != nil:
+		out.Status, out.Message = "Paused", "the task is held: "+string(run.Held.Code)+"; an operator retries or cancels it"
 	case engine.Resting(run):
 		out.Message = "the task waits"
 	default:

@@ -14,13 +14,13 @@ import (
 )
 
 func (s *Server) runEndpoints() []endpoint {
-	read := stream("GET", "/v1/runs/{id}", about{tag: "runs", summary: "One run. With wait, when it has ended or waits for somebody; 202 while it is under way. view=execution_state: where its agent stands.", action: policy.View, also: []int{202}, wait: true}, (*call).readRun)
+	read := stream("GET", "/v1/runs/{id}", about{tag: "runs", summary: "One run. With wait, when it has ended or waits for somebody; 202 while it is under way. view=execution_state: where its agent stands.", action: policy.View, also: []int{202}, wait: true, errors: []int{409}}, (*call).readRun)
 	read.out, read.or = reflect.TypeFor[Run](), reflect.TypeFor[agent.State]()
 	return []endpoint{
 		route("POST", "/v1/runs", about{tag: "runs", summary: "Start a run without a chat message. With wait, when it has ended or waits for somebody; 202 while it is under way. A blocking agent's is waited for through pauses, a minute if wait is left out.", action: policy.Start, status: 201, also: []int{200, 202}, once: true, wait: true, errors: []int{409, 413, 422}}, (*call).startRun),
 		route("GET", "/v1/runs", about{tag: "runs", summary: "Runs that the caller may see, newest first.", action: policy.View}, (*call).listRuns),
 		read,
-		route("GET", "/v1/runs/{id}/journal", about{tag: "runs", summary: "What it recorded, step by step.", action: policy.View}, (*call).readJournal),
+		route("GET", "/v1/runs/{id}/journal", about{tag: "runs", summary: "What it recorded, step by step.", action: policy.View, errors: []int{409}}, (*call).readJournal),
 		route("GET", "/v1/runs/{id}/operations", about{tag: "runs", summary: "What it did to the world: the ledger.", action: policy.View}, (*call).readOperations),
 		route("GET", "/v1/runs/{id}/why", about{tag: "runs", summary: "Why it stands where it stands.", action: policy.View}, (*call).readWhy),
 		route("POST", "/v1/runs/{id}/cancel", about{tag: "runs", summary: "Call a run off.", action: policy.CancelRun, once: true, errors: []int{409, 422}}, (*call).cancelRun),

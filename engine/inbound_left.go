@@ -28,7 +28,7 @@ func (c *change) handOver(t *chat) error {
 		return nil
 	}
 	entries, err := c.Journal(left)
-	if err != nil {
+	if err != nil && holdshort.CodeOf(err) != holdshort.Corrupt { // an unreadable entry must not keep a run from ending
 		return err
 	}
 	waiting := newJournal(entries).untaken(messagePost)

@@ -47,12 +47,13 @@ func (e *Engine) Post(ctx context.Context, tenant holdshort.TenantID, in PostInp
 
 func (c *change) post(run *holdshort.Run, key string, raw json.RawMessage, slot *slot, actor string) error {
 	entries, err := c.Journal(run.ID)
-	if err != nil {
+	if err != nil && holdshort.CodeOf(err) != holdshort.Corrupt { // the run keeps the post until it is retried or canceled
 		return err
 	}
 	for _, e := range entries {
 		if e.Key == key {
-			if string(e.Outcome) != string(raw) {
+			unreadable := err != nil && len(e.Outcome) == 0
+			if !unreadable && string(e.Outcome) != string(raw) {
 				return &holdshort.Error{Code: holdshort.Duplicate, Op: "post to " + string(run.ID), Message: "the id was used for something else", Hint: "take a new id"}
 			}
 			return nil

@@ -17,6 +17,8 @@ type RunQuery struct {
 type RunReader interface {
 	Run(holdshort.RunID) (holdshort.Run, error)
 	Runs(RunQuery) (Page[holdshort.Run], error)
+	// Journal returns a run's entries in the order of their start. If an entry cannot be read the error is Corrupt; all entries are
+	// returned nevertheless, the unreadable ones with neither outcome nor error.
 	Journal(holdshort.RunID) ([]holdshort.JournalEntry, error)
 }
 

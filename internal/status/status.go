@@ -33,6 +33,7 @@ var of = map[holdshort.Code]int{
 	holdshort.MissingResult:       http.StatusConflict,
 	holdshort.MACInvalid:          http.StatusConflict,
 	holdshort.KeyUnknown:          http.StatusConflict,
+	holdshort.Corrupt:             http.StatusConflict,
 	holdshort.SessionTaken:        http.StatusConflict,
 	holdshort.TooLarge:            http.StatusRequestEntityTooLarge,
 	holdshort.DoesNotFit:          http.StatusUnprocessableEntity,

@@ -58,6 +58,9 @@ func testCorruptLoads(b *bed) {
 					b.Errorf("%s with payload %q: got %v, want corrupt", name, garbage, err)
 				}
 			}
+			if entries, _ := tx.Journal(h.run.ID); len(entries) != 1 || entries[0].Key == "" {
+				b.Errorf("a journal with payload %q has the entries %+v, want the one with its key", garbage, entries)
+			}
 			for name, read := range reads(whole) {
 				if err := read(tx); err != nil {
 					b.Errorf("a whole %s beside a corrupt one: %v", name, err)

@@ -1,6 +1,7 @@
 package sqldb
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 
@@ -19,7 +20,8 @@ var (
 )
 
 func (tx *Tx) Journal(run holdshort.RunID) ([]holdshort.JournalEntry, error) {
-	return all(tx, selectJournal, []any{string(tx.tenant), string(run)}, func(scan func(...any) error) (e holdshort.JournalEntry, id string, err error) {
+	var unreadable error
+	entries, err := all(tx, selectJournal, []any{string(tx.tenant), string(run)}, func(scan func(...any) error) (e holdshort.JournalEntry, id string, err error) {
 		var started, ended int64
 		var body []byte
 		if err = scan(&e.RunID, &e.Key, &e.Attempt, &e.Kind, &e.Hash, &started, &ended, &body); err != nil {
@@ -27,12 +29,14 @@ func (tx *Tx) Journal(run holdshort.RunID) ([]holdshort.JournalEntry, error) {
 		}
 		e.Started, e.Ended = fromMicros(started), fromMicros(ended)
 		var b journalBody
-		if err := tx.decode("journal", journalPlace(e), body, &b); err != nil {
-			return e, string(e.RunID), err
+		if err := tx.decode("journal", journalPlace(e), body, &b); err == nil {
+			e.Outcome, e.Error = b.Outcome, b.Error
+		} else if unreadable == nil {
+			unreadable = err
 		}
-		e.Outcome, e.Error = b.Outcome, b.Error
 		return e, string(e.RunID), nil
 	})
+	return entries, cmp.Or(err, unreadable)
 }
 
 func journalPlace(e holdshort.JournalEntry) string {

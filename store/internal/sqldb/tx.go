@@ -155,7 +155,7 @@ func notFound(noun, id string) error {
 
 func corrupt(noun, id string, err error) error {
 	return &holdshort.Error{Code: holdshort.Corrupt, Op: "load " + noun + " " + id, Message: "the stored row cannot be read", Err: err,
-		Hint: "restore it from a backup, or cancel its run"}
+		Hint: "restore the row from a backup and retry its run, or cancel the run"}
 }
 
 func clip(s string) string {
