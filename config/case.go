@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"reflect"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -119,8 +118,7 @@ func ParseCases(name string, content []byte, env func(string) (string, bool)) (C
 	if len(d.faults) == 0 {
 		return c.named(), nil
 	}
-	slices.SortStableFunc(d.faults, func(a, b Fault) int { return (a.Line-b.Line)*10_000 + a.Column - b.Column })
-	return c, d.faults
+	return c, d.faults.Sorted()
 }
 
 // named gives every case a name.

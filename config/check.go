@@ -19,17 +19,40 @@ type checker struct {
 	Config
 	at     at
 	faults Faults
+	unread []string // paths whose values could not be read: a fault is reported for each already
 }
 
+// wrong adds a fault, unless it follows from a value that could not be read: the one at path, one above it or a key of it.
 func (c *checker) wrong(path, hint, format string, args ...any) {
-	if len(c.faults) < maxFaults {
-		c.faults = append(c.faults, c.at(path, fmt.Sprintf(format, args...), hint))
+	outer, _, _, _ := cutText(path)
+	if len(c.faults) >= maxFaults || c.isUnread(outer) || slices.ContainsFunc(c.unread, func(p string) bool { return parentOf(p) == outer }) {
+		return
 	}
+	c.faults = append(c.faults, c.at(path, fmt.Sprintf(format, args...), hint))
+}
+
+// isUnread reports whether the value at path, or one that contains it, could not be read.
+func (c *checker) isUnread(path string) bool {
+	return slices.ContainsFunc(c.unread, func(p string) bool { return Within(path, p) })
+}
+
+// Within reports whether path is outer, or the path of a value in it.
+func Within(path, outer string) bool {
+	rest, ok := strings.CutPrefix(path, outer)
+	return ok && (rest == "" || outer == "" || rest[0] == '.' || rest[0] == '[' || rest[0] == '#')
+}
+
+// parentOf returns the path of the mapping or list that path is in.
+func parentOf(path string) string {
+	if quoted := strings.LastIndex(path, `["`); quoted >= 0 && strings.HasSuffix(path, `"]`) {
+		return path[:quoted]
+	}
+	return path[:max(strings.LastIndexAny(path, ".["), 0)]
 }
 
 // check finds what is wrong beyond the shape: missing keys, names that lead nowhere, modes that cannot be.
-func (c Config) check(where at) Faults {
-	k := &checker{Config: c, at: where}
+func (k *checker) check() {
+	c := k.Config
 	k.needed(reflect.ValueOf(c), "")
 	k.server()
 	k.stores()
@@ -53,7 +76,6 @@ func (c Config) check(where at) Faults {
 			k.wrong(fmt.Sprintf("webhooks[%d].secret", i), "write whsec_ and 24 to 64 bytes in base64, or leave it out", "a secret begins with whsec_")
 		}
 	}
-	return k.faults
 }
 
 func sorted[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
@@ -120,7 +142,7 @@ func (c *checker) stores() {
 		switch {
 		case s.URL == "" || strings.HasPrefix(s.URL, "sqlite:") && len(s.URL) > len("sqlite:"):
 		case strings.HasPrefix(s.URL, "postgres://"), strings.HasPrefix(s.URL, "postgresql://"):
-			if s.Keyring == "" {
+			if s.Keyring == "" && !c.isUnread(join(join("stores", name), "keyring")) {
 				c.wrong(path, "add keyring: FILE, the same file on every node", "PostgreSQL needs a keyring file: the keys never live in the database")
 			}
 		default:
@@ -133,7 +155,7 @@ func (c *checker) auth() {
 	if o := c.Auth.OIDC; o != nil {
 		c.address("auth.oidc.issuer", o.Issuer)
 		c.address("auth.oidc.redirect_url", o.RedirectURL)
-		if c.Server.PublicURL == "" {
+		if c.Server.PublicURL == "" && !c.isUnread("server.public_url") {
 			c.wrong("auth.oidc", "add server.public_url, where people reach the server", "login needs server.public_url")
 		}
 	}
@@ -159,7 +181,7 @@ func (c *checker) auth() {
 }
 
 func (c *checker) known(path, name, section string, names []string) {
-	if name == "" || indexOf(names, name) >= 0 {
+	if name == "" || indexOf(names, name) >= 0 || c.isUnread(section) {
 		return
 	}
 	hint := "add it to " + section

@@ -23,8 +23,12 @@ type Config struct {
 	origin *origin
 }
 
-// origin is the file that a configuration was read from.
-type origin struct{ at at }
+// origin is the file that a configuration was read from, with the faults of its shape.
+type origin struct {
+	at     at
+	faults Faults
+	unread []string
+}
 
 // Fault makes a fault of one of its keys, with the place where that stands if the configuration came from a file. Path joins the names.
 func (c Config) Fault(path, message, hint string) Fault {

@@ -10,8 +10,8 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// maxFaults after which a reader has enough to do.
-const maxFaults = 20
+// maxFaults bounds the report of a hostile or wrong file.
+const maxFaults = 200
 
 // decoder puts a tree of YAML into a Config, strictly, and remembers where everything stood.
 type decoder struct {
@@ -22,7 +22,8 @@ type decoder struct {
 	places  map[string]place
 	texts   map[string]text
 	faults  Faults
-	budget  int // nodes: aliases of aliases must not eat the machine
+	unread  []string // paths whose values could not be read
+	budget  int      // nodes: aliases of aliases must not eat the machine
 	depth   int
 }
 
@@ -62,6 +63,12 @@ func (d *decoder) at(path, message, hint string) Fault {
 }
 
 func (d *decoder) wrong(node ast.Node, path, message, hint string) {
+	d.unread = append(d.unread, path)
+	d.report(node, path, message, hint)
+}
+
+// report adds a fault that leaves the value at path readable.
+func (d *decoder) report(node ast.Node, path, message, hint string) {
 	if len(d.faults) < maxFaults {
 		d.faults = append(d.faults, d.fault(node, path, message, hint))
 	}
@@ -178,8 +185,9 @@ func (d *decoder) object(node ast.Node, v reflect.Value, path string) {
 			hint := "known here: " + strings.Join(known, ", ")
 			if near := nearest(key, known); near != "" {
 				hint = fmt.Sprintf("did you mean %q?", near)
+				d.unread = append(d.unread, join(path, near))
 			}
-			d.wrong(e.Key, path, fmt.Sprintf("unknown key %q", key), hint)
+			d.report(e.Key, path, fmt.Sprintf("unknown key %q", key), hint)
 			continue
 		}
 		inner := join(path, key)

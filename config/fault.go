@@ -1,9 +1,11 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/holdshort/holdshort"
@@ -57,6 +59,13 @@ func (f Faults) Error() string {
 		lines[i] = fault.Error()
 	}
 	return strings.Join(lines, "\n")
+}
+
+// Sorted returns the faults in the order of the file.
+func (f Faults) Sorted() Faults {
+	out := slices.Clone(f)
+	slices.SortStableFunc(out, func(a, b Fault) int { return cmp.Or(a.Line-b.Line, a.Column-b.Column) })
+	return out
 }
 
 // Unwrap gives them one by one.

@@ -45,6 +45,9 @@ type ScriptCall struct {
 
 func (c *checker) model(path string, m Model) {
 	c.address(path+".base_url", m.BaseURL)
+	if c.isUnread(path + ".provider") {
+		return
+	}
 	if m.Provider == "script" {
 		if len(m.Rules) == 0 {
 			c.wrong(path+".rules", "add a rule with say or call", "a script needs at least one rule")

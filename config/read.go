@@ -52,29 +52,21 @@ func Parse(name string, content []byte, env func(string) (string, bool)) (Config
 	} else if body != nil {
 		d.value(body, reflect.ValueOf(&c).Elem(), "")
 	}
-	// What could not be read must not be judged too.
-	if len(d.faults) == 0 {
-		d.faults = c.check(d.at)
-	}
-	if len(d.faults) > 0 {
-		slices.SortStableFunc(d.faults, func(a, b Fault) int {
-			if a.Line != b.Line {
-				return a.Line - b.Line
-			}
-			return a.Column - b.Column
-		})
-		return c, d.faults
-	}
-	c.origin = &origin{at: d.at}
-	return c, nil
+	c.origin = &origin{at: d.at, faults: d.faults, unread: d.unread}
+	return c, c.Check()
 }
 
-// Check finds what is wrong with a configuration that was made in code.
+// Check returns every fault of a configuration: those of the file that it was read from, and those of its values.
 func (c Config) Check() error {
-	if faults := c.check(func(path, message, hint string) Fault { return Fault{Path: path, Message: message, Hint: hint} }); len(faults) > 0 {
-		return faults
+	k := &checker{Config: c, at: func(path, message, hint string) Fault { return Fault{Path: path, Message: message, Hint: hint} }}
+	if c.origin != nil {
+		k.at, k.faults, k.unread = c.origin.at, slices.Clone(c.origin.faults), c.origin.unread
 	}
-	return nil
+	k.check()
+	if len(k.faults) == 0 {
+		return nil
+	}
+	return k.faults.Sorted()
 }
 
 // document gives the one document of a file, nil for an empty one.
