@@ -28,7 +28,7 @@ func (b *builder) readFlows(context.Context) error {
 
 func (b *builder) readAgents(context.Context) error {
 	for _, name := range slices.Sorted(maps.Keys(b.Agents)) {
-		if _, err := b.member(name); err != nil {
+		if _, err := b.member(name); b.collect(err) != nil {
 			return err
 		}
 	}
@@ -46,6 +46,9 @@ func (b *builder) member(name string) (*agent.Agent, error) {
 		return made, nil
 	}
 	path, c := config.Path("agents", name), b.Agents[name]
+	if b.faulty(path) || b.models[c.Model] == nil || c.Repair != nil && c.Repair.Model != "" && b.models[c.Repair.Model] == nil {
+		return nil, errSkipped
+	}
 	out := agent.Config{Name: name, Description: c.Description, Model: b.models[c.Model], Instructions: c.Instructions,
 		MaxTokens: b.Models[c.Model].MaxTokens, Temperature: b.Models[c.Model].Temperature,
 		Limits: agent.Limits{Iterations: c.Limits.Iterations, Calls: c.Limits.Calls, Tokens: int64(c.Limits.Tokens), Cost: int64(math.Ceil(c.Limits.Cost * 1e6)), Window: c.Limits.Window, Result: c.Limits.Result}}
@@ -71,10 +74,14 @@ func (b *builder) member(name string) (*agent.Agent, error) {
 func (b *builder) equip(path, use string, out *agent.Config) error {
 	if other, ok := strings.CutPrefix(use, config.AgentPrefix); ok {
 		made, err := b.member(other)
-		if err == nil {
-			out.Delegates = append(out.Delegates, made.Delegate())
+		if b.collect(err) != nil {
+			return err
 		}
-		return err
+		if made == nil {
+			return errSkipped
+		}
+		out.Delegates = append(out.Delegates, made.Delegate())
+		return nil
 	}
 	if name, ok := strings.CutPrefix(use, config.FlowPrefix); ok {
 		i := slices.IndexFunc(b.options.Flows, func(d agent.Delegate) bool { return d.Name == name })
@@ -93,6 +100,9 @@ func (b *builder) equip(path, use string, out *agent.Config) error {
 		return nil
 	}
 	server, _, _ := strings.Cut(use, "/")
+	if b.faulty(config.Path("tools", use)) || b.faulty(config.Path("tools", server)) {
+		return errSkipped
+	}
 	if b.options.Offline && b.Tools[server].MCP != nil {
 		return nil
 	}

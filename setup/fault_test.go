@@ -1,6 +1,7 @@
 package setup_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,5 +37,33 @@ func TestFaultsHavePlaces(t *testing.T) {
 				t.Errorf("%v\nwant %s", err, tt.want)
 			}
 		})
+	}
+}
+
+// Faults of models, tools and agents are reported together with those of the file's shape, and parts that use a faulty one add no noise.
+func TestFaultsOfPartsComeTogether(t *testing.T) {
+	c, err := config.Parse("x.yaml", []byte(`server: {adr: ":1"}
+models:
+  bad: {provider: script, rules: [{when: {user: "("}, say: x}]}
+  good: {provider: script, rules: [{say: x}]}
+tools:
+  lookup: {http: {url: "http://127.0.0.1/{order"}}
+  run: {command: {command: [sh, -c, "echo {text}"]}}
+  files: {mcp: {command: [""]}}
+agents:
+  first: {model: bad, tools: [lookup, "agent:second"]}
+  second: {model: good, schema: {type: wrong}}
+policies:
+  - when: efect == "read"
+    allow: true
+`), nil)
+	_, built := setup.Build(t.Context(), c, setup.Options{Dir: t.TempDir(), Offline: true})
+	var got []string
+	for _, f := range config.FaultsOf(built) {
+		got = append(got, f.Path)
+	}
+	want := []string{"server", "models.bad.rules[0].when.user", "tools.lookup.http.url", "tools.run.command.command", "tools.files.mcp.command", "agents.second.schema", "policies[0].when"}
+	if err == nil || !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q\n%v", got, want, built)
 	}
 }

@@ -35,6 +35,13 @@ func (b *builder) mcp(ctx context.Context, name string, c config.Tool) ([]tool.T
 }
 
 func (b *builder) connect(ctx context.Context, name string, c config.Tool) (*mcp.Server, error) {
+	ctx, cancel := context.WithTimeout(ctx, connectTime)
+	defer cancel()
+	return mcp.Connect(ctx, b.server(name, c))
+}
+
+// server returns the configuration of an MCP server with the pins of its tools.
+func (b *builder) server(name string, c config.Tool) mcp.Config {
 	pins := map[string]string{}
 	for full, pin := range b.pins {
 		if own, ok := strings.CutPrefix(full, name+"/"); ok {
@@ -45,8 +52,7 @@ func (b *builder) connect(ctx context.Context, name string, c config.Tool) (*mcp
 	if len(c.MCP.Command) > 0 {
 		dir = b.dir(dir)
 	}
-	ctx, cancel := context.WithTimeout(ctx, connectTime)
-	defer cancel()
-	return mcp.Connect(ctx, mcp.Config{Name: name, Command: c.MCP.Command, Dir: dir, Env: c.MCP.Env, Pass: c.MCP.Pass, URL: c.MCP.URL, Headers: c.MCP.Headers, Trusted: c.Trusted, Pins: pins,
-		Definite: c.MCP.Definite, Timeout: time.Duration(c.Timeout), MaxAnswer: c.MCP.MaxAnswer, Logger: b.log})
+	return mcp.Config{Name: name, Command: c.MCP.Command, Dir: dir, Env: c.MCP.Env, Pass: c.MCP.Pass,
+		URL: c.MCP.URL, Headers: c.MCP.Headers, Trusted: c.Trusted, Pins: pins,
+		Definite: c.MCP.Definite, Timeout: time.Duration(c.Timeout), MaxAnswer: c.MCP.MaxAnswer, Logger: b.log}
 }

@@ -16,13 +16,20 @@ import (
 
 func (b *builder) readModels(context.Context) error {
 	for _, name := range slices.Sorted(maps.Keys(b.Models)) {
+		path := config.Path("models", name)
 		if own, ok := b.options.Models[name]; ok {
 			b.models[name] = own
 			continue
 		}
+		if b.faulty(path) {
+			continue
+		}
 		m, err := newModel(b.Models[name])
 		if err != nil {
-			return b.wrong(config.Path("models", name), err)
+			if err := b.collect(b.wrong(path, err)); err != nil {
+				return err
+			}
+			continue
 		}
 		b.models[name] = m
 	}

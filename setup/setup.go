@@ -129,9 +129,10 @@ type builder struct {
 	gates   map[string]bool        // those of them that stand for delegates
 	members map[string]*agent.Agent
 	waits   map[string]time.Duration // how long the approvals of an agent stay open
+	faults  config.Faults
 }
 
-// Build makes the parts. What is wrong with the configuration is config.Faults; what it opened is closed again then.
+// Build makes the parts. Faults of the configuration are returned together, as config.Faults; everything that was opened is closed again then.
 func Build(ctx context.Context, c config.Config, options Options) (parts *Parts, err error) {
 	if options.Logger == nil {
 		options.Logger = slog.Default()
@@ -150,8 +151,11 @@ func Build(ctx context.Context, c config.Config, options Options) (parts *Parts,
 			parts = nil
 		}
 	}()
-	if err := c.Check(); err != nil {
-		return nil, b.placed(err)
+	if err := b.collect(c.Check()); err != nil {
+		return nil, err
+	}
+	if len(b.faults) > 0 {
+		b.options.Offline = true // it cannot be built: start no programs for it
 	}
 	if b.pins, err = ReadPins(options.Lock); err != nil {
 		return nil, err
@@ -161,19 +165,28 @@ func Build(ctx context.Context, c config.Config, options Options) (parts *Parts,
 			return nil, err
 		}
 	}
+	if len(b.faults) > 0 {
+		return nil, b.faults.Sorted()
+	}
 	return b.parts, nil
 }
 
-// placed gives faults of a configuration the places that it was read from.
-func (b *builder) placed(err error) error {
+// errSkipped is returned for a part that is not built because it, or a part that it uses, has a fault.
+var errSkipped = errors.New("skipped: a fault is reported already")
+
+// collect keeps the faults of the configuration for the report and returns any other error.
+func (b *builder) collect(err error) error {
 	faults := config.FaultsOf(err)
-	for i, f := range faults {
-		faults[i] = b.Fault(f.Path, f.Message, f.Hint)
+	b.faults = append(b.faults, faults...)
+	if faults != nil || errors.Is(err, errSkipped) {
+		return nil
 	}
-	if faults == nil {
-		return err
-	}
-	return faults
+	return err
+}
+
+// faulty reports whether a fault was found at path or below it.
+func (b *builder) faulty(path string) bool {
+	return slices.ContainsFunc(b.faults, func(f config.Fault) bool { return config.Within(f.Path, path) })
 }
 
 // wrong makes an error of a part into a fault of its key.

@@ -21,17 +21,9 @@ import (
 
 func (b *builder) readTools(ctx context.Context) error {
 	for _, name := range slices.Sorted(maps.Keys(b.Tools)) {
-		path := config.Path("tools", name)
-		list, err := b.newTools(ctx, name, b.Config.Tools[name])
-		if err != nil {
-			return b.wrong(path, err)
+		if err := b.collect(b.readTool(ctx, name)); err != nil {
+			return err
 		}
-		for _, t := range list {
-			if err := b.use(path, t); err != nil {
-				return err
-			}
-		}
-		b.served[name] = list
 	}
 	for _, t := range b.options.Tools { // what the configuration did not speak of is there too, for flows and agents of the program
 		if _, there := b.tools[t.Name]; !there {
@@ -43,6 +35,25 @@ func (b *builder) readTools(ctx context.Context) error {
 	return nil
 }
 
+// readTool registers what one entry of tools stands for.
+func (b *builder) readTool(ctx context.Context, name string) error {
+	path := config.Path("tools", name)
+	if b.faulty(path) {
+		return errSkipped
+	}
+	list, err := b.newTools(ctx, name, b.Config.Tools[name])
+	if err != nil {
+		return b.wrong(path, err)
+	}
+	for _, t := range list {
+		if err := b.use(path, t); err != nil {
+			return err
+		}
+	}
+	b.served[name] = list
+	return nil
+}
+
 // newTools makes what one entry of tools stands for: one tool, or those of a server.
 func (b *builder) newTools(ctx context.Context, name string, c config.Tool) (list []tool.Tool, err error) {
 	switch {
@@ -51,6 +62,7 @@ func (b *builder) newTools(ctx context.Context, name string, c config.Tool) (lis
 	case c.Command != nil:
 		list, err = one(b.command(name, c))
 	case c.MCP != nil && b.options.Offline:
+		err = within("mcp", b.server(name, c).Check())
 	case c.MCP != nil:
 		list, err = b.mcp(ctx, name, c)
 	case c.Builtin:

@@ -89,6 +89,9 @@ func (c Config) withDefaults() Config {
 
 var serverName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$`)
 
+// Check returns the first fault that Connect would refuse the configuration for. It connects to nothing.
+func (c Config) Check() error { return c.withDefaults().validate() }
+
 func (c Config) validate() error {
 	switch {
 	case !serverName.MatchString(c.Name):
