@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -36,6 +37,32 @@ func (c Config) Fault(path, message, hint string) Fault {
 		return Fault{Path: path, Message: message, Hint: hint}
 	}
 	return c.origin.at(path, message, hint)
+}
+
+// FaultOf makes a fault of the error that the part at path returned.
+func (c Config) FaultOf(path string, err error) Fault {
+	if err == nil {
+		return Fault{}
+	}
+	message, hint := err.Error(), holdshort.HintOf(err)
+	if known, ok := errors.AsType[*holdshort.Error](err); ok {
+		if message = known.Message; known.Err != nil {
+			cause := known.Err.Error()
+			if inner, ok := known.Err.(*holdshort.Error); ok && inner.Message != "" && inner.Err == nil {
+				cause = inner.Message // its hint is shown beside it
+			}
+			message = strings.TrimPrefix(message+": "+cause, ": ")
+		}
+		if known.Field != "" {
+			path += "." + known.Field
+		}
+	}
+	return c.Fault(path, message, hint)
+}
+
+// Unread reports whether the value at path, or one that contains it, could not be read from the file.
+func (c Config) Unread(path string) bool {
+	return c.origin != nil && (&checker{unread: c.origin.unread}).isUnread(path)
 }
 
 // Path names a key by the names that lead to it.

@@ -48,7 +48,7 @@ func (e *Engine) CreateWebhook(ctx context.Context, tenant holdshort.TenantID, i
 }
 
 func (e *Engine) createWebhook(ctx context.Context, tenant holdshort.TenantID, in CreateWebhookInput, w *holdshort.Webhook) error {
-	if err := e.checkWebhook(in); err != nil {
+	if err := CheckWebhook(in, e.config.Senders[WebhookChannel]); err != nil {
 		return err
 	}
 	id, secret := in.ID, in.Secret
@@ -90,11 +90,12 @@ type AddressChecker interface {
 	CheckAddress(address string) error
 }
 
-func (e *Engine) checkWebhook(in CreateWebhookInput) error {
+// CheckWebhook returns the error that CreateWebhook would refuse its input with. Sender is the one of WebhookChannel; nil accepts every address.
+func CheckWebhook(in CreateWebhookInput, sender Sender) error {
 	wrong := func(field, message, hint string) error {
 		return &holdshort.Error{Code: holdshort.Invalid, Op: "create webhook", Field: field, Message: message, Hint: hint}
 	}
-	if err := e.checkURL("url", in.URL); err != nil {
+	if err := checkURL(sender, "url", in.URL); err != nil {
 		return err
 	}
 	if len(in.Events) > mostGlobs {
@@ -121,11 +122,15 @@ func (e *Engine) checkWebhook(in CreateWebhookInput) error {
 
 // checkURL takes what can be sent to at all; the sender says what else it refuses.
 func (e *Engine) checkURL(field, address string) error {
+	return checkURL(e.config.Senders[WebhookChannel], field, address)
+}
+
+func checkURL(sender Sender, field, address string) error {
 	u, err := url.Parse(address)
 	if err != nil || len(address) > mostURL || !isPrintable(address) || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
 		return &holdshort.Error{Code: holdshort.Invalid, Field: field, Message: "that is no address to send to", Hint: "send an absolute https URL without user, password and fragment"}
 	}
-	if checker, ok := e.config.Senders[WebhookChannel].(AddressChecker); ok {
+	if checker, ok := sender.(AddressChecker); ok {
 		if err := checker.CheckAddress(address); err != nil {
 			return &holdshort.Error{Code: holdshort.Invalid, Field: field, Message: "nothing is sent to that address", Err: err, Hint: holdshort.HintOf(err)}
 		}

@@ -115,6 +115,12 @@ func (c Config) named() bool {
 	return c.AdminKey != "" || c.OIDC != nil || c.JWT != nil || len(c.Issuers) > 0 || c.Hook != nil
 }
 
+// Check returns the error that New would return. It connects to nothing.
+func (c Config) Check() error {
+	_, err := New(nil, c)
+	return err
+}
+
 func (c Config) check() error {
 	if _, err := holdshort.ParseTenantID(string(c.Tenant)); err != nil {
 		return err

@@ -39,7 +39,8 @@ func newRoles(table map[string][]string) roles {
 
 // checkRoles wants roles and members that can be. Where people are known by their e-mail address, it is in lower case.
 func checkRoles(table map[string][]string, byAddress bool) error {
-	for role, members := range table {
+	for _, role := range slices.Sorted(maps.Keys(table)) {
+		members := table[role]
 		if !validName(role) || strings.HasPrefix(role, groupPrefix) {
 			return invalid("roles", "a role has no name that can be written", "name roles with letters and digits, like finance")
 		}

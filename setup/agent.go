@@ -62,10 +62,17 @@ func (b *builder) member(name string) (*agent.Agent, error) {
 	if out.Schema, err = schemaOf(c.Schema); err != nil {
 		return nil, b.wrong(path, err)
 	}
+	complete := true
 	for i, use := range c.Tools {
 		if err := b.equip(fmt.Sprintf("%s.tools[%d]", path, i), use, &out); err != nil {
-			return nil, err
+			if b.collect(err) != nil {
+				return nil, err
+			}
+			complete = false
 		}
+	}
+	if !complete {
+		return nil, errSkipped
 	}
 	return b.join(path, Agent{Config: out, SessionStore: c.SessionStore, Mode: c.WrittenMode()})
 }

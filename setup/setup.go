@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/agent"
 	"github.com/holdshort/holdshort/config"
 	"github.com/holdshort/holdshort/engine"
@@ -191,19 +190,7 @@ func (b *builder) faulty(path string) bool {
 
 // wrong makes an error of a part into a fault of its key.
 func (b *builder) wrong(path string, err error) error {
-	message, hint := err.Error(), holdshort.HintOf(err)
-	if known, ok := errors.AsType[*holdshort.Error](err); ok {
-		if message = known.Message; known.Err != nil {
-			if message != "" {
-				message += ": "
-			}
-			message += known.Err.Error()
-		}
-		if known.Field != "" {
-			path += "." + known.Field
-		}
-	}
-	return config.Faults{b.Fault(path, message, hint)}
+	return config.Faults{b.FaultOf(path, err)}
 }
 
 // use registers a tool with the engine, once.

@@ -64,10 +64,7 @@ func (c *doctorCommand) configChecks() []check {
 	if file == "" {
 		return nil
 	}
-	read, err := config.Read(file)
-	if err == nil {
-		err = buildable(context.Background(), read, file)
-	}
+	read, _, err := readServable(context.Background(), servable{file: file, embedded: true})
 	var checks []check
 	for _, f := range config.FaultsOf(err) {
 		checks = append(checks, check{"config", statusFail, f.Error(), f.Hint})
@@ -80,6 +77,10 @@ func (c *doctorCommand) configChecks() []check {
 		return []check{{"config", statusFail, f.Message, f.Hint}}
 	case len(unbuilt) > 0:
 		return []check{{"config", statusWarn, file + " has parts that this build does not run: " + strings.Join(unbuilt, ", "), "serve refuses it without --leave-out " + strings.Join(unbuilt, ",")}}
+	}
+	if _, _, err := readServable(context.Background(), servable{file: file, ownStore: true}); err != nil {
+		f := explain(err)
+		return []check{{"config", statusWarn, "serve refuses " + f.Message, f.Hint}}
 	}
 	return []check{{"config", statusOK, file + " is right", ""}}
 }

@@ -4,16 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/holdshort/holdshort/agent"
 	"github.com/holdshort/holdshort/config"
-	"github.com/holdshort/holdshort/flow"
-	"github.com/holdshort/holdshort/setup"
-	"github.com/holdshort/holdshort/tool"
 )
 
 type configCommand struct {
@@ -31,16 +25,19 @@ func (configCommand) Help() string {
 const defaultConfig = "holdshort.yaml"
 
 type configCheckCommand struct {
-	File string `arg:"" optional:"" default:"holdshort.yaml" help:"The file. Default: holdshort.yaml."`
+	File     string   `arg:"" optional:"" default:"holdshort.yaml" help:"The file. Default: holdshort.yaml."`
+	Embedded bool     `help:"Check the file for a Go program that embeds the engine and brings its own tools, flows, store and identity."`
+	LeaveOut []string `placeholder:"SECTION" help:"Check as serve with the same flag: without these sections."`
 	jsonFlag
 }
 
 func (configCheckCommand) Help() string {
-	return `Reads the file as serve does, with the same environment, and starts nothing. Exit 0: nothing is wrong. Exit 1: something is.
+	return `Reads the file as serve does, with the same environment, and starts nothing. A file that serve refuses is refused here for the same faults. Exit 0: nothing is wrong. Exit 1: something is.
 
 Examples:
 
     holdshort config check
+    holdshort config check --embedded demo/holdshort.yaml
     holdshort config check /etc/holdshort/holdshort.yaml --json`
 }
 
@@ -54,10 +51,7 @@ type checked struct {
 }
 
 func (c *configCheckCommand) Run(ctx context.Context, out *console) error {
-	read, err := config.Read(c.File)
-	if err == nil {
-		err = buildable(ctx, read, c.File)
-	}
+	read, _, err := readServable(ctx, servable{file: c.File, leaveOut: c.LeaveOut, embedded: c.Embedded})
 	faults := config.FaultsOf(err)
 	if err != nil && len(faults) == 0 {
 		return err
@@ -92,28 +86,6 @@ func (c *configCheckCommand) Run(ctx context.Context, out *console) error {
 	return nil
 }
 
-// buildable says what is wrong with what only models, tools and agents can judge. It connects to nothing; what a program of its own would bring
-// stands there by name.
-func buildable(ctx context.Context, c config.Config, file string) error {
-	options := setup.Options{Dir: filepath.Dir(file), Offline: true, Logger: slog.New(slog.DiscardHandler)}
-	for name, t := range c.Tools {
-		if t.Builtin {
-			options.Tools = append(options.Tools, tool.Tool{Name: name, Call: func(context.Context, tool.Call) (tool.Result, error) { return tool.Result{}, nil }})
-		}
-	}
-	for _, a := range c.Agents {
-		_, _, flows, _ := a.Uses()
-		for _, name := range flows {
-			nothing := flow.New(name, 1, func(*flow.Context, struct{}) (struct{}, error) { return struct{}{}, nil })
-			if !slices.ContainsFunc(options.Flows, func(d agent.Delegate) bool { return d.Name == name }) {
-				options.Flows = append(options.Flows, agent.Delegate{Name: name, Flow: nothing})
-			}
-		}
-	}
-	parts, err := setup.Build(ctx, c, options)
-	return errors.Join(err, parts.Close())
-}
-
 func keysOf(m map[string]string) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		for k := range m {
@@ -135,6 +107,15 @@ func showFaults(out *console, faults config.Faults) {
 			out.notef("hint: %s", f.Hint)
 		}
 	}
+}
+
+// readServable reads a file and returns its warnings, and every fault that serve would refuse it for.
+func readServable(ctx context.Context, s servable) (read config.Config, warnings config.Faults, err error) {
+	if s.Config, err = config.Read(s.file); err != nil && config.FaultsOf(err) == nil {
+		return s.Config, nil, err
+	}
+	warnings, err = s.check(ctx)
+	return s.Config, warnings, err
 }
 
 // readConfig reads the file that was named, or holdshort.yaml if it is there, and shows what is wrong with it.

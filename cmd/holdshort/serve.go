@@ -9,7 +9,6 @@ import (
 	"os/user"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/holdshort/holdshort"
@@ -51,42 +50,32 @@ Examples:
 func (serveCommand) Grace() time.Duration { return 30 * time.Second }
 
 // read gives the configuration with the flags over it.
-func (c *serveCommand) read(out *console) (config.Config, error) {
+func (c *serveCommand) read(ctx context.Context, out *console) (config.Config, error) {
 	file := c.Config
 	if file == "" {
 		if _, err := os.Stat(defaultConfig); err != nil {
-			return c.over(config.Config{})
+			return c.over(config.Config{}), nil
 		}
 		file = defaultConfig
 	}
-	read, err := readConfig(out, file)
+	read, _, err := readServable(ctx, servable{file: file, leaveOut: c.LeaveOut, ownStore: c.Store != ""})
 	if err != nil {
-		return read, err
+		return read, shownFaults(out, err)
 	}
 	c.dir = filepath.Dir(file)
-	return c.over(read)
+	return c.over(read), nil
 }
 
-func (c *serveCommand) over(read config.Config) (config.Config, error) {
+func (c *serveCommand) over(read config.Config) config.Config {
 	read.Server.Addr = cmp.Or(c.Addr, read.Server.Addr, defaultAddr)
 	for _, s := range read.Stores { // there is one at most
 		c.Store, c.Keyring = cmp.Or(c.Store, s.URL), cmp.Or(c.Keyring, s.Keyring)
 	}
-	var refused []string
-	for _, section := range read.Unbuilt() {
-		if !slices.Contains(c.LeaveOut, section) {
-			refused = append(refused, section)
-		}
-	}
-	if len(refused) > 0 {
-		return read, &holdshort.Error{Code: holdshort.Invalid, Message: strings.Join(refused, ", ") + " are not part of this build",
-			Hint: "take them out of the configuration, or start without them: --leave-out " + strings.Join(refused, ",")}
-	}
-	return read, nil
+	return read
 }
 
 func (c *serveCommand) Run(ctx context.Context, out *console) error {
-	read, err := c.read(out)
+	read, err := c.read(ctx, out)
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func TestIdentityOf(t *testing.T) {
 func TestServeReads(t *testing.T) {
 	t.Chdir(t.TempDir())
 	out := &console{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}
-	read := func(c *serveCommand) (config.Config, error) { return c.read(out) }
+	read := func(c *serveCommand) (config.Config, error) { return c.read(t.Context(), out) }
 	none := &serveCommand{}
 	if got, err := read(none); err != nil || got.Server.Addr != defaultAddr || none.Store != "" {
 		t.Errorf("no file: %+v, %v", got.Server, err)
