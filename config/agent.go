@@ -38,21 +38,6 @@ type Repair struct {
 	Attempts int    `yaml:"attempts" min:"0" doc:"How often one call is put right, 3 at most. Default: 3."`
 }
 
-// Task is how an agent's runs wait. A configuration without it is valid.
-type Task struct {
-	Backend      string   `yaml:"backend" enum:"memory,sql" doc:"Where runs are kept; decided by session_store, read for compatibility."`
-	WorkerPool   int      `yaml:"worker_pool" min:"0" doc:"How many runs at once. Default: the server's own."`
-	SQL          Free     `yaml:"sql" doc:"Read for compatibility: a server has one store."`
-	InputTimeout Duration `yaml:"input_timeout" doc:"How long a person has to answer. Default: 600 seconds."`
-	Timeout      Duration `yaml:"timeout" doc:"Of a whole run. Default: none."`
-	HITL         *HITL    `yaml:"hitl" doc:"Whether callers wait through pauses."`
-}
-
-// HITL is the mode of a pause.
-type HITL struct {
-	Mode string `yaml:"mode" doc:"auto (default), blocking or async."`
-}
-
 // WrittenMode is what the agent wrote as its mode, "" if nothing.
 func (a Agent) WrittenMode() string {
 	if a.Task == nil || a.Task.HITL == nil {
@@ -93,6 +78,7 @@ func (c *checker) agent(path, name string, a Agent) {
 	if a.Repair != nil {
 		c.known(path+".repair.model", a.Repair.Model, "models", sorted(c.Models))
 	}
+	c.task(path+".task", a)
 	for i, t := range a.Tools {
 		c.use(fmt.Sprintf("%s.tools[%d]", path, i), name, t, indexOf(a.Tools[:i], t) >= 0)
 	}

@@ -21,6 +21,8 @@ var refusedFiles = map[string]struct{ text, want string }{
 	"tool of a program":    {"tools: {t: {builtin: true}}\n", `x.yaml:1:13: tools.t.builtin: this program brings no tool "t"`},
 	"flow of a program":    {"models: {m: {provider: script, rules: [{say: x}]}}\nagents: {a: {model: m, tools: [\"flow:pay\"]}}\n", `x.yaml:2:32: agents.a.tools[0]: this program brings no flow "pay"`},
 	"headers of a program": {"tools:\n  f: {mcp: {command: [x], headers: {a: b}}}\n", `x.yaml:2:27: tools.f.mcp.headers: a program has no headers`},
+	"backend":              {"models: {m: {provider: script, rules: [{say: x}]}}\nagents: {a: {model: m, task: {backend: memory}}}\n", `x.yaml:2:31: agents.a.task.backend: runs are kept in a database, not in memory`},
+	"database of an agent": {"models: {m: {provider: script, rules: [{say: x}]}}\nagents: {a: {model: m, task: {sql: {dsn: x}}}}\n", `x.yaml:2:37: agents.a.task.sql.dsn: an agent has no database of its own`},
 	"tenant":               {"auth: {tenant: Big Corp}\n", `x.yaml:1:8: auth.tenant: "Big Corp" is not a tenant name`},
 	"public address":       {"server: {public_url: \"http://hold.example.org\"}\n", `x.yaml:1:10: server.public_url: public_url is not https`},
 	"query in an address":  {"server: {public_url: \"https://hold.example.org/?a=b\"}\n", `x.yaml:1:10: server.public_url: public_url is not an address`},
