@@ -56,6 +56,7 @@ func (k *checker) check() {
 	k.needed(reflect.ValueOf(c), "")
 	k.server()
 	k.stores()
+	k.retention()
 	k.auth()
 	for _, name := range sorted(c.Models) {
 		k.model(join("models", name), c.Models[name])
@@ -92,6 +93,11 @@ func (c *checker) needed(v reflect.Value, path string) {
 			inner := join(path, f.key)
 			if f.needed && v.Field(f.index).IsZero() {
 				c.wrong(inner, f.doc, "%s is missing", f.key)
+			}
+			if value := v.Field(f.index); !value.IsZero() {
+				if message := f.outside(value); message != "" {
+					c.wrong(inner, f.limits(), "%s", message)
+				}
 			}
 			c.needed(v.Field(f.index), inner)
 		}

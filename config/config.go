@@ -11,15 +11,17 @@ import (
 
 // Config is holdshort.yaml. The zero value is valid: every part has a default.
 type Config struct {
-	Server   Server           `yaml:"server" doc:"Where the server listens and what it answers to."`
-	Stores   map[string]Store `yaml:"stores" doc:"The database, by a name that session_store refers to. A server has one."`
-	Auth     Auth             `yaml:"auth" doc:"Who people and programs are, and which roles they have."`
-	Models   map[string]Model `yaml:"models" doc:"Language models by name."`
-	Agents   map[string]Agent `yaml:"agents" doc:"Agents by name."`
-	Tools    map[string]Tool  `yaml:"tools" doc:"What agents can do, by name."`
-	Policies []Rule           `yaml:"policies" doc:"Which calls are allowed, asked about or denied; the first rule that matches counts."`
-	Channels map[string]Free  `yaml:"channels" doc:"Chat channels by name."`
-	Webhooks []Webhook        `yaml:"webhooks" doc:"Addresses that events are sent to."`
+	Server    Server           `yaml:"server" doc:"Where the server listens and what it answers to."`
+	Stores    map[string]Store `yaml:"stores" doc:"The database, by a name that session_store refers to. A server has one."`
+	Auth      Auth             `yaml:"auth" doc:"Who people and programs are, and which roles they have."`
+	Models    map[string]Model `yaml:"models" doc:"Language models by name."`
+	Agents    map[string]Agent `yaml:"agents" doc:"Agents by name."`
+	Tools     map[string]Tool  `yaml:"tools" doc:"What agents can do, by name."`
+	Policies  []Rule           `yaml:"policies" doc:"Which calls are allowed, asked about or denied; the first rule that matches counts."`
+	Limits    Limits           `yaml:"limits" doc:"Limits of the server. Those of one agent, rule or tool are set there."`
+	Retention Retention        `yaml:"retention" doc:"How long data is kept."`
+	Channels  map[string]Free  `yaml:"channels" doc:"Chat channels by name."`
+	Webhooks  []Webhook        `yaml:"webhooks" doc:"Addresses that events are sent to."`
 
 	origin *origin
 }

@@ -210,11 +210,8 @@ func (d *decoder) bounds(node ast.Node, v reflect.Value, f field, path string) {
 		}
 		d.wrong(node, path, fmt.Sprintf("%q is not one of %s", v.String(), strings.Join(f.enum, ", ")), hint)
 	}
-	if v.Kind() == reflect.Pointer && !v.IsNil() {
-		v = v.Elem()
-	}
-	if f.min != nil && (v.CanInt() && float64(v.Int()) < *f.min || v.CanFloat() && v.Float() < *f.min) {
-		d.wrong(node, path, fmt.Sprintf("%v is less than %v", v.Interface(), *f.min), "")
+	if message := f.outside(v); message != "" {
+		d.wrong(node, path, message, f.limits())
 	}
 }
 

@@ -20,6 +20,9 @@ func keyTable() string {
 			if len(f.enum) > 0 {
 				kind = "`" + strings.Join(f.enum, "` `") + "`"
 			}
+			if bounds := f.limits(); bounds != "" && bounds != "write 0 or more" {
+				kind += ", " + strings.TrimPrefix(bounds, "write ")
+			}
 			need := ""
 			if f.needed {
 				need = " **Needed.**"

@@ -3,6 +3,7 @@ package config
 import (
 	"encoding/json"
 	"reflect"
+	"time"
 )
 
 // schemed is a type that knows its own schema.
@@ -61,9 +62,7 @@ func objectSchema(t reflect.Type) map[string]any {
 			}
 			s = orVariable(map[string]any{"enum": words})
 		}
-		if f.min != nil {
-			s["anyOf"].([]any)[0].(map[string]any)["minimum"] = *f.min
-		}
+		bounds(s, f, t.Field(f.index).Type)
 		s["description"] = f.doc
 		if f.secret {
 			s["writeOnly"] = true // editors and viewers may hide it
@@ -78,4 +77,17 @@ func objectSchema(t reflect.Type) map[string]any {
 		s["required"] = required
 	}
 	return s
+}
+
+// bounds puts the least and greatest value into the first branch of a schema: the one of a number. That of a duration counts seconds.
+func bounds(s map[string]any, f field, t reflect.Type) {
+	unit := 1.0
+	if t == reflect.TypeFor[Duration]() {
+		unit = float64(time.Second)
+	}
+	for key, b := range map[string]*bound{"minimum": f.min, "maximum": f.max} {
+		if b != nil {
+			s["anyOf"].([]any)[0].(map[string]any)[key] = b.value / unit
+		}
+	}
 }

@@ -85,6 +85,12 @@ type Limits struct {
 	Args int
 }
 
+// DefaultRetention returns the retention of a Config that has none.
+func DefaultRetention() store.Retention {
+	const day = 24 * time.Hour
+	return store.Retention{Journals: 30 * day, Records: 90 * day, Replays: 7 * day, Deliveries: 30 * day, Limit: 500}
+}
+
 func (c Config) withDefaults() Config {
 	if c.Policy == nil {
 		c.Policy = policy.AskAlways
@@ -108,8 +114,8 @@ func (c Config) withDefaults() Config {
 	c.Limits.Text = or(c.Limits.Text, 64<<10)
 	c.Limits.Args = or(c.Limits.Args, 256<<10)
 	if c.Retention == nil {
-		const day = 24 * time.Hour
-		c.Retention = &store.Retention{Journals: 30 * day, Records: 90 * day, Replays: 7 * day, Deliveries: 30 * day, Limit: 500}
+		retention := DefaultRetention()
+		c.Retention = &retention
 	}
 	if c.Observer == nil {
 		c.Observer = unobserved{}

@@ -74,9 +74,10 @@ type Parts struct {
 	// Listed are the agents as people see them, by name.
 	Listed []Listing
 
-	closers []func() error
-	servers map[string]*mcp.Server
-	lock    string
+	settings config.Config // limits and retention
+	closers  []func() error
+	servers  map[string]*mcp.Server
+	lock     string
 }
 
 // Listing is an agent as people see it.
@@ -112,7 +113,7 @@ func (p *Parts) Engine(c engine.Config) engine.Config {
 	}
 	maps.Copy(agents, p.Agents)
 	c.Agents = agents
-	return c
+	return p.limited(c)
 }
 
 // builder gathers the parts.
@@ -150,6 +151,7 @@ func Build(ctx context.Context, c config.Config, options Options) (parts *Parts,
 			parts = nil
 		}
 	}()
+	b.parts.settings = c
 	if err := b.collect(c.Check()); err != nil {
 		return nil, err
 	}
