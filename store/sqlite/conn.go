@@ -15,6 +15,7 @@ type conn struct {
 	ctx         context.Context // Background for the writer: no statement of a group sees a caller's
 	broken      error           // the transaction may be gone: nothing more may be said in it
 	onStatement func(string)
+	onSteps     func(text string, steps int)
 }
 
 var _ sqldb.Script = (*conn)(nil)
@@ -34,7 +35,7 @@ func dial(path string, o Options, readOnly bool) (*conn, error) {
 	if err != nil {
 		return nil, explain("open "+path, err)
 	}
-	c := &conn{handle: handle, ctx: context.Background()}
+	c := &conn{handle: handle, ctx: context.Background(), onSteps: o.OnSteps}
 	for _, p := range pragmas {
 		if err := handle.exec("PRAGMA " + p); err != nil {
 			c.close()
@@ -72,6 +73,7 @@ func (c *conn) control(s *sqldb.Statement) error {
 	p, err := c.prepare(s)
 	if err == nil {
 		err = p.run(context.Background(), nil, nil)
+		c.countSteps(s, p)
 	}
 	return err
 }
@@ -117,6 +119,7 @@ func (c *conn) Query(s *sqldb.Statement, args []any, each func(scan func(...any)
 		faulty = each(scan)
 		return faulty
 	})
+	c.countSteps(s, p)
 	if err != nil && faulty == nil {
 		return c.fail("query", err)
 	}
@@ -151,13 +154,21 @@ func (c *conn) apply(w *sqldb.Write) error {
 	if err != nil {
 		return c.fail("write", err)
 	}
-	if err := p.run(c.ctx, w.Args, nil); err != nil {
+	err = p.run(c.ctx, w.Args, nil)
+	c.countSteps(w.Statement, p)
+	if err != nil {
 		if isTaken(err) {
 			return w.Failed(holdshort.Duplicate, err) // only this statement was undone: the transaction stands
 		}
 		return c.fail("write", err)
 	}
 	return w.Check(c.handle.changes())
+}
+
+func (c *conn) countSteps(s *sqldb.Statement, p *prepared) {
+	if c.onSteps != nil {
+		c.onSteps(s.Text(sqldb.SQLite), p.steps())
+	}
 }
 
 // fail remembers an error after which the transaction may be rolled back already: a later statement would commit by itself.

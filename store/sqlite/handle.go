@@ -272,5 +272,10 @@ func (s *prepared) bytes(column int32) []byte {
 	return memory(p, int(lib.Xsqlite3_column_bytes(tls, s.pointer, column)))
 }
 
+// steps returns how many steps the virtual machine took for the statement since the last call.
+func (s *prepared) steps() int {
+	return int(lib.Xsqlite3_stmt_status(s.handle.tls, s.pointer, lib.SQLITE_STMTSTATUS_VM_STEP, 1))
+}
+
 // changes is how many rows the last statement changed.
 func (h *handle) changes() int64 { return int64(lib.Xsqlite3_changes(h.tls, h.db)) }

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	lib "modernc.org/sqlite/lib"
-
 	"github.com/holdshort/holdshort/store/internal/sqldb"
 	"github.com/holdshort/holdshort/store/storetest"
 )
@@ -90,9 +88,4 @@ func (c *explainedConn) explain(text string, args []any) (plan string, err error
 		return err
 	})
 	return plan, err
-}
-
-// steps returns the virtual machine steps since the last call.
-func (s *prepared) steps() int {
-	return int(lib.Xsqlite3_stmt_status(s.handle.tls, s.pointer, lib.SQLITE_STMTSTATUS_VM_STEP, 1))
 }

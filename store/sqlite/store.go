@@ -36,6 +36,9 @@ type Options struct {
 	Clock func() time.Time
 	// OnStatement is told each statement of a write transaction before it runs: for traces and tests. Default: none.
 	OnStatement func(text string)
+	// OnSteps is called after each statement, including reads, with the number of steps that SQLite's virtual machine
+	// took. Tests use it to measure the cost of a call without a clock. Many goroutines may call it at once. Default: none.
+	OnSteps func(text string, steps int)
 	// Logger. Default: slog.Default().
 	Logger *slog.Logger
 
