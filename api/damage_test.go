@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	_ "modernc.org/sqlite"
@@ -63,5 +64,41 @@ func TestDamagedJournalOverHTTP(t *testing.T) {
 	}
 	if d.refunds.Load() != 0 {
 		t.Error("a refund was made")
+	}
+}
+
+// TestDamagedRunOverHTTP: a run whose row cannot be read is shown as held, refuses what it cannot do with the reason, and can be canceled.
+func TestDamagedRunOverHTTP(t *testing.T) {
+	d := openHouse(t, filepath.Join(t.TempDir(), "house.db"))
+	run, id := d.starts(t, "refund", refund{"1", 10})
+	d = d.damage(t, "UPDATE runs SET body = ? WHERE id = ?", []byte("{"), string(run.ID))
+	path := "/v1/runs/" + string(run.ID)
+	var got struct {
+		Status holdshort.RunStatus `json:"status"`
+		Held   *holdshort.Hold     `json:"held"`
+	}
+	a := d.call(t, "ben", "GET", path, nil)
+	a.into(t, &got)
+	if a.status != http.StatusOK || got.Status != holdshort.RunWaiting || got.Held == nil || got.Held.Code != holdshort.Corrupt {
+		t.Errorf("read: %d %s", a.status, a.body)
+	}
+	if a := d.call(t, "olga", "GET", "/v1/runs", nil); a.status != http.StatusOK || !strings.Contains(string(a.body), string(run.ID)) {
+		t.Errorf("list: %d %s", a.status, a.body)
+	}
+	decision := "/v1/requests/" + string(id) + "/decision"
+	refusedAsCorrupt(t, "decide", d.call(t, "ana", "POST", decision, `{"action":"approve"}`))
+	refusedAsCorrupt(t, "resume", d.call(t, "ana", "POST", "/v1/resume/"+string(id), `{"action":"approve"}`))
+	refusedAsCorrupt(t, "retry", d.call(t, "olga", "POST", path+"/retry", `{}`))
+	if a := d.call(t, "eve", "POST", decision, `{"action":"approve"}`); a.status != http.StatusNotFound {
+		t.Errorf("a stranger decides: %d %s", a.status, a.body)
+	}
+	if a := d.call(t, "eve", "POST", path+"/cancel", `{}`); a.status != http.StatusNotFound && a.status != http.StatusForbidden {
+		t.Errorf("a stranger cancels: %d %s", a.status, a.body)
+	}
+	if d.status(t, id) != holdshort.RequestOpen || d.refunds.Load() != 0 {
+		t.Errorf("the request is %s after %d refunds", d.status(t, id), d.refunds.Load())
+	}
+	if a := d.call(t, "olga", "POST", path+"/cancel", `{}`); a.status != http.StatusOK {
+		t.Errorf("cancel: %d %s", a.status, a.body)
 	}
 }

@@ -28,6 +28,7 @@ type change struct {
 	replied holdshort.RequestID           // a message of its session is the decision: it stands in the history as that
 	batch   bool                          // a flow's own facts of the same commit follow: an ending is told after them
 	later   func() error                  // the event that closes the transaction's story
+	damaged *holdshort.Run                // a run that it read and whose row is damaged
 }
 
 // claimed is a run that this node took in a transaction; it is executed after the commit.
@@ -73,6 +74,9 @@ func (e *Engine) update(ctx context.Context, tenant holdshort.TenantID, fn func(
 		case own == nil && (errors.Is(err, holdshort.Duplicate) || errors.Is(err, holdshort.Closed)) && attempt < 3: // the second look finds who was faster
 		case own == nil && c != nil && c.known != nil: // it was only remembered
 		default:
+			if c != nil && c.damaged != nil && errors.Is(err, holdshort.Corrupt) {
+				e.holdDamaged(ctx, tenant, *c.damaged)
+			}
 			return err
 		}
 	}

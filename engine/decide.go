@@ -147,11 +147,14 @@ func (e *Engine) place(ctx context.Context, tenant holdshort.TenantID, id holdsh
 // decide checks in the order in which people must hear it: not found, forbidden, expired, closed, other fingerprint, does not fit.
 func (c *change) decide(in DecideInput, slot *slot, out *Decided) error {
 	req, run, err := c.look(in.Request)
-	if err != nil {
+	if err != nil && (run == nil || !isDamaged(*run, err)) {
 		return err
 	}
 	out.Request, out.Run = req, run
 	if err := c.mayDecide(in.Actor, req, run); err != nil {
+		return err
+	}
+	if err != nil { // nothing may be decided for a damaged run: the request stays open
 		return err
 	}
 	d := holdshort.Decision{RequestID: req.ID, Action: in.Action, Actor: in.Actor, Message: in.Message, OptionIDs: in.OptionIDs, Value: in.Value, Calls: in.Calls,

@@ -87,7 +87,7 @@ func (c *change) endedRun(id holdshort.RunID) (holdshort.RunID, error) {
 	if id == "" {
 		return "", nil
 	}
-	run, err := c.Run(id)
+	run, err := readRun(c, id)
 	switch {
 	case holdshort.CodeOf(err) == holdshort.NotFound, err == nil && !run.Status.Ended():
 		return "", nil

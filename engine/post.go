@@ -31,10 +31,7 @@ func (e *Engine) Post(ctx context.Context, tenant holdshort.TenantID, in PostInp
 	slot := e.slot()
 	defer slot.spare()
 	err = e.update(ctx, tenant, func(c *change) error {
-		if run, err = c.Run(in.Run); err != nil {
-			return err
-		}
-		if err := mayTouch(policy.Post, in.Actor, run); err != nil {
+		if run, err = c.runFor(policy.Post, in.Actor, in.Run); err != nil {
 			return err
 		}
 		return c.post(&run, postKey(in.ID), raw, slot, in.Actor.ID)

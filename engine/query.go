@@ -27,12 +27,18 @@ func view[T any](ctx context.Context, e *Engine, tenant holdshort.TenantID, read
 
 // RunByID gives a run as it stands.
 func (e *Engine) RunByID(ctx context.Context, tenant holdshort.TenantID, id holdshort.RunID) (holdshort.Run, error) {
-	return view(ctx, e, tenant, func(tx store.ReadTx) (holdshort.Run, error) { return tx.Run(id) })
+	return view(ctx, e, tenant, func(tx store.ReadTx) (holdshort.Run, error) { return readRun(tx, id) })
 }
 
 // Runs lists runs, newest first.
 func (e *Engine) Runs(ctx context.Context, tenant holdshort.TenantID, q RunQuery) (store.Page[holdshort.Run], error) {
-	return view(ctx, e, tenant, func(tx store.ReadTx) (store.Page[holdshort.Run], error) { return tx.Runs(q) })
+	return view(ctx, e, tenant, func(tx store.ReadTx) (store.Page[holdshort.Run], error) {
+		page, err := tx.Runs(q)
+		for i := range page.Items {
+			page.Items[i] = withHold(page.Items[i])
+		}
+		return page, err
+	})
 }
 
 // Journal gives what a run recorded.
@@ -125,7 +131,7 @@ func (e *Engine) RequestFor(ctx context.Context, tenant holdshort.TenantID, id h
 		}
 		var run *holdshort.Run
 		if req.RunID != "" {
-			r, err := tx.Run(req.RunID)
+			r, err := readRun(tx, req.RunID)
 			if err != nil {
 				return v, false, err
 			}

@@ -16,10 +16,7 @@ func (e *Engine) Retry(ctx context.Context, tenant holdshort.TenantID, id holdsh
 	slot := e.slot()
 	defer slot.spare()
 	err = e.update(ctx, tenant, func(c *change) error {
-		if run, err = c.Run(id); err != nil {
-			return err
-		}
-		if err := mayTouch(policy.RetryRun, actor, run); err != nil {
+		if run, err = c.runFor(policy.RetryRun, actor, id); err != nil {
 			return err
 		}
 		if err := c.nothingUnknown(run); err != nil {

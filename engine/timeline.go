@@ -39,7 +39,7 @@ type Usage struct {
 // Timeline gives a run with all that hangs on it to somebody who may see it; to anybody else there is no such run.
 func (e *Engine) Timeline(ctx context.Context, tenant holdshort.TenantID, id holdshort.RunID, actor holdshort.Actor) (Timeline, error) {
 	return view(ctx, e, tenant, func(tx store.ReadTx) (t Timeline, err error) {
-		run, err := tx.Run(id)
+		run, err := readRun(tx, id)
 		if err != nil {
 			return t, err
 		}

@@ -32,7 +32,7 @@ type Reason struct {
 // Why tells what a run waits for, over one snapshot. What other nodes have, it does not know: it speaks of this one.
 func (e *Engine) Why(ctx context.Context, tenant holdshort.TenantID, id holdshort.RunID) (Why, error) {
 	return view(ctx, e, tenant, func(tx store.ReadTx) (w Why, err error) {
-		if w.Run, err = tx.Run(id); err != nil {
+		if w.Run, err = readRun(tx, id); err != nil {
 			return w, err
 		}
 		if w.Run.Status.Ended() {

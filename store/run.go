@@ -15,7 +15,10 @@ type RunQuery struct {
 
 // RunReader reads runs and their journals.
 type RunReader interface {
+	// Run returns a run. If its row cannot be read the error is Corrupt, and the run has what the readable columns say: it is held as
+	// corrupt, since the zero time unless the hold is stored. Nothing but a cancellation may be written to such a run.
 	Run(holdshort.RunID) (holdshort.Run, error)
+	// Runs lists runs. Those that cannot be read are in Items too, as Run returns them, and their ids are in Corrupt.
 	Runs(RunQuery) (Page[holdshort.Run], error)
 	// Journal returns a run's entries in the order of their start. If an entry cannot be read the error is Corrupt; all entries are
 	// returned nevertheless, the unreadable ones with neither outcome nor error.

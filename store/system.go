@@ -150,6 +150,9 @@ type Fault struct {
 type Keeper interface {
 	Prune(ctx context.Context, retention Retention) (Pruned, error)
 	Health(ctx context.Context) (Health, error)
+	// ExamineRuns reads up to limit runs that have not ended, with their journals, and reports those whose rows are damaged. It stops at
+	// 100 faults.
+	ExamineRuns(ctx context.Context, limit int) (RunsExamined, error)
 	// AcceptRestore ends a quarantine: from here on the store is what it is.
 	AcceptRestore(ctx context.Context, by holdshort.Actor) error
 }

@@ -104,6 +104,11 @@ func (c *doctorCommand) examineStore(ctx context.Context, l location) ([]check, 
 	}
 	checks := []check{{"store", statusOK, h.Driver + ", " + h.Server + ", " + size(h.Bytes), ""}, schemaCheck(h, schema), c.keyringCheck(l, s)}
 	checks = append(checks, healthChecks(h, time.Now())...)
+	examined, err := s.System().ExamineRuns(ctx, mostExamined)
+	if err != nil {
+		return ill(ctx, "runs", err)
+	}
+	checks = append(checks, runChecks(examined)...)
 	if c.Pending {
 		can, failed, parts, err := c.abilities(ctx, s)
 		defer parts.Close()
@@ -176,6 +181,26 @@ func healthChecks(h store.Health, now time.Time) []check {
 		countCheck("leases", h.StaleRuns, "run", "under a lease that ended", "a node died or stands still; a running server takes them over by itself"),
 		countCheck("timers", h.Overdue, "timer", "overdue", "start the server; if it runs, it is behind"),
 		problemsCheck(h))
+}
+
+// mostExamined is the number of runs whose rows doctor reads.
+const mostExamined = 10_000
+
+// runChecks reports runs whose rows are damaged.
+func runChecks(e store.RunsExamined) []check {
+	found := plural(e.Runs, "active run") + " examined"
+	if e.More {
+		found = fmt.Sprintf("the first %d active runs examined", e.Runs)
+	}
+	if len(e.Faults) == 0 {
+		return []check{{"runs", statusOK, found + ", no row is damaged", ""}}
+	}
+	var checks []check
+	for _, f := range e.Faults {
+		checks = append(checks, check{"runs", statusFail, fmt.Sprintf("%s of tenant %s: %s", f.Run, f.Tenant, f.Problem),
+			"restore it from a backup, then holdshort runs retry " + string(f.Run) + "; or holdshort runs cancel " + string(f.Run)})
+	}
+	return checks
 }
 
 func logCheck(h store.Health) check {

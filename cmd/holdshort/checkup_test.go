@@ -56,6 +56,18 @@ func TestHealthChecks(t *testing.T) {
 	}
 }
 
+func TestRunChecks(t *testing.T) {
+	whole := runChecks(store.RunsExamined{Runs: 1})
+	if len(whole) != 1 || whole[0].Status != statusOK || whole[0].Found != "1 active run examined, no row is damaged" {
+		t.Errorf("%+v", whole)
+	}
+	faults := []store.RunFault{{Tenant: "acme", Run: "run_1", Problem: "its row cannot be read"}, {Tenant: "acme", Run: "run_2", Problem: "its journal cannot be read"}}
+	damaged := runChecks(store.RunsExamined{Runs: 9, Faults: faults})
+	if len(damaged) != 2 || damaged[0].Status != statusFail || damaged[0].Found != "run_1 of tenant acme: its row cannot be read" || !strings.Contains(damaged[1].Next, "runs cancel run_2") {
+		t.Errorf("%+v", damaged)
+	}
+}
+
 func TestWorst(t *testing.T) {
 	ok, warn, fail := check{Status: statusOK}, check{Status: statusWarn}, check{Status: statusFail}
 	for _, tt := range []struct {

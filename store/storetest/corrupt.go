@@ -13,6 +13,8 @@ import (
 // testCorruptRows: a row that cannot be read is that row's trouble, nobody else's.
 func testCorruptRows(t *testing.T, d Driver) {
 	t.Run("loading", func(t *testing.T) { testCorruptLoads(open(t, d, Options{})) })
+	t.Run("run", func(t *testing.T) { testCorruptRun(open(t, d, Options{})) })
+	t.Run("examination", func(t *testing.T) { testExamineRuns(open(t, d, Options{})) })
 	t.Run("lists", func(t *testing.T) { testCorruptLists(open(t, d, Options{})) })
 	t.Run("claims", func(t *testing.T) { testCorruptClaims(open(t, d, Options{})) })
 }
@@ -68,6 +70,78 @@ func testCorruptLoads(b *bed) {
 			}
 			return nil
 		})
+	}
+}
+
+// testCorruptRun: of a run whose row is damaged the readable columns are returned, and it can be canceled.
+func testCorruptRun(b *bed) {
+	for name, damage := range map[string]string{"fixed": "UPDATE runs SET fixed = ? WHERE id = ?", "body": "UPDATE runs SET body = ? WHERE id = ?"} {
+		run := newRun(birth)
+		run.SessionID, run.User, run.Status, run.Open = newSession(birth).ID, "carl", holdshort.RunWaiting, 3
+		b.update(func(tx store.Tx) error { return tx.PutRun(run) })
+		b.db.Exec(b, damage, []byte("{"), string(run.ID))
+		b.update(func(tx store.Tx) error {
+			got, err := tx.Run(run.ID)
+			if !errors.Is(err, holdshort.Corrupt) {
+				b.Errorf("%s: %v, want corrupt", name, err)
+			}
+			if got.ID != run.ID || got.SessionID != run.SessionID || got.Flow != run.Flow || got.Status != holdshort.RunWaiting || got.Revision != 1 {
+				b.Errorf("%s: the run reads as %+v", name, got)
+			}
+			if got.Held == nil || got.Held.Code != holdshort.Corrupt || !got.Held.Since.IsZero() || got.Open == 0 {
+				b.Errorf("%s: held %+v with %d open requests", name, got.Held, got.Open)
+			}
+			if name == "body" && got.User != "carl" || name == "fixed" && got.Open != 3 {
+				b.Errorf("%s: the other half is lost: user %q, %d open", name, got.User, got.Open)
+			}
+			got, err = got.Apply(holdshort.RunCancel, tx.Now())
+			return firstError(err, tx.PutRun(got))
+		})
+		b.view(func(tx store.ReadTx) error {
+			got, err := tx.Run(run.ID)
+			if got.Status != holdshort.RunCanceled || got.Held != nil || (err != nil) != (name == "fixed") {
+				b.Errorf("%s: after the cancellation %s, held %+v, %v", name, got.Status, got.Held, err)
+			}
+			return nil
+		})
+	}
+}
+
+// testExamineRuns: the damaged ones among the runs that have not ended are reported, each with its tenant.
+func testExamineRuns(b *bed) {
+	h, whole, ended := newHistory(birth), newHistory(birth), newRun(birth)
+	row := newRun(birth)
+	row.Status, ended.Status, ended.EndedAt = holdshort.RunWaiting, holdshort.RunCompleted, birth
+	h.run.Status, whole.run.Status = holdshort.RunWaiting, holdshort.RunWaiting
+	h.run.EndedAt, whole.run.EndedAt = time.Time{}, time.Time{}
+	b.update(func(tx store.Tx) error {
+		return firstError(h.write(tx), whole.write(tx), tx.PutRun(row), tx.PutRun(ended))
+	})
+	examine := func(limit int) store.RunsExamined {
+		got, err := b.system().ExamineRuns(b.Context(), limit)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return got
+	}
+	if got := examine(1000); got.Runs != 3 || len(got.Faults) != 0 || got.More {
+		b.Errorf("a whole store: %+v", got)
+	}
+	b.db.Exec(b, "UPDATE journal SET body = ? WHERE run_id = ?", []byte("{"), string(h.run.ID))
+	b.db.Exec(b, "UPDATE runs SET body = ? WHERE id IN (?, ?)", []byte("{"), string(row.ID), string(ended.ID))
+	got := examine(1000)
+	damaged := map[holdshort.RunID]string{}
+	for _, f := range got.Faults {
+		damaged[f.Run] = f.Problem
+		if f.Tenant != acme {
+			b.Errorf("%+v", f)
+		}
+	}
+	if len(damaged) != 2 || damaged[h.run.ID] != "its journal cannot be read" || damaged[row.ID] != "its row cannot be read" {
+		b.Errorf("a damaged store: %+v", got)
+	}
+	if got := examine(0); !got.More || got.Runs != 0 {
+		b.Errorf("with a limit: %+v", got)
 	}
 }
 
@@ -134,8 +208,12 @@ func testCorruptLists(b *bed) {
 			}
 			slices.Sort(items)
 			slices.Sort(corrupt)
-			if len(items) != 4 || len(slices.Compact(items)) != 4 || len(corrupt) != 3 || len(slices.Compact(corrupt)) != 3 {
-				b.Errorf("%s by %d: %d rows and %d corrupt ones, want each of 4 and of 3 once: %v", name, limit, len(items), len(corrupt), corrupt)
+			want := 4
+			if name == "runs" {
+				want = 7 // a damaged run is listed with what is left of it, so that it can be canceled
+			}
+			if len(items) != want || len(slices.Compact(items)) != want || len(corrupt) != 3 || len(slices.Compact(corrupt)) != 3 {
+				b.Errorf("%s by %d: %d rows and %d corrupt ones, want each of %d and of 3 once: %v", name, limit, len(items), len(corrupt), want, corrupt)
 			}
 		}
 	}

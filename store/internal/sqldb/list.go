@@ -18,15 +18,14 @@ func one[T any](tx *Tx, s *Statement, noun, id string, scanRow func(func(...any)
 	return first(tx, s, []any{string(tx.tenant), id}, noun, id, scanRow)
 }
 
-// first loads the first row of a query; name is what to say when there is none.
+// first loads the first row of a query; name is what to say when there is none. A row that cannot be read is returned as far as it can,
+// with the error.
 func first[T any](tx *Tx, s *Statement, args []any, noun, name string, scanRow func(func(...any) error) (T, string, error)) (T, error) {
 	var out T
 	found := false
 	err := tx.query(s, args, func(scan func(...any) error) error {
 		row, _, err := scanRow(scan)
-		if err == nil {
-			out, found = row, true
-		}
+		out, found = row, err == nil
 		return err
 	})
 	if err == nil && !found {

@@ -1,7 +1,9 @@
 package sqldb
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"slices"
 
 	"github.com/holdshort/holdshort"
@@ -57,24 +59,35 @@ func (tx *Tx) scanRun(scan func(...any) error) (run holdshort.Run, id string, er
 	if heldCode != "" {
 		run.Held = &holdshort.Hold{Code: holdshort.Code(heldCode), Since: fromMicros(heldSince)}
 	}
-	if len(fixed) == 0 {
+	if len(fixed) == 0 && run.Status.Ended() {
 		return run, id, nil // erased
 	}
+	var damage error
 	var f runFixed
-	var b runBody
 	if err := tx.decode("run.fixed", id, fixed, &f); err != nil {
-		return run, id, err
+		damage = err
+	} else {
+		run.ParentID, run.TraceID, run.TraceParent, run.StartedBy, run.User, run.Input = f.Parent, f.Trace, f.TraceParent, f.StartedBy, f.User, f.Input
 	}
+	var b runBody
 	if err := tx.decode("run", id, body, &b); err != nil {
-		return run, id, err
+		damage = cmp.Or(damage, err)
+		run.Open = unknownOpen
+	} else {
+		run.Result, run.Error, run.Attempt, run.Open = b.Result, b.Error, b.Attempt, b.Open
 	}
 	if !slices.Contains(runStatuses, run.Status) {
-		return run, id, corrupt("run", id, nil)
+		damage = cmp.Or(damage, corrupt("run", id, nil))
+		run.Status = holdshort.RunWaiting // so that it can be canceled, and nothing else
 	}
-	run.ParentID, run.TraceID, run.TraceParent, run.StartedBy, run.User, run.Input = f.Parent, f.Trace, f.TraceParent, f.StartedBy, f.User, f.Input
-	run.Result, run.Error, run.Attempt, run.Open = b.Result, b.Error, b.Attempt, b.Open
-	return run, id, nil
+	if damage != nil && run.Held == nil && !run.Status.Ended() {
+		run.Held = &holdshort.Hold{Code: holdshort.Corrupt}
+	}
+	return run, id, damage
 }
+
+// unknownOpen stands for the number of open requests of a run whose body cannot be read: canceling it looks for them.
+const unknownOpen = 1
 
 var runStatuses = []holdshort.RunStatus{holdshort.RunQueued, holdshort.RunRunning, holdshort.RunWaiting, holdshort.RunCompleted, holdshort.RunFailed,
 	holdshort.RunCanceled}
@@ -149,5 +162,18 @@ func (tx *Tx) Runs(q store.RunQuery) (store.Page[holdshort.Run], error) {
 		l.where(l.text("held_code") + " <> ''")
 	}
 	l.keyset(q.Cursor, true, "id")
-	return page(tx, l, q.Limit, tx.scanRun, func(r holdshort.Run) []any { return []any{string(r.ID)} })
+	unreadable := map[holdshort.RunID]bool{}
+	scanRun := func(scan func(...any) error) (run holdshort.Run, id string, err error) {
+		if run, id, err = tx.scanRun(scan); errors.Is(err, holdshort.Corrupt) {
+			unreadable[run.ID], err = true, nil
+		}
+		return run, id, err
+	}
+	out, err := page(tx, l, q.Limit, scanRun, func(r holdshort.Run) []any { return []any{string(r.ID)} })
+	for _, run := range out.Items {
+		if unreadable[run.ID] {
+			out.Corrupt = append(out.Corrupt, string(run.ID))
+		}
+	}
+	return out, err
 }
