@@ -154,7 +154,7 @@ func (s *Store) Update(ctx context.Context, tenant holdshort.TenantID, fn func(s
 	m.Patient = store.IsPatient(ctx)
 	err := s.lanes.submit(ctx, m)
 	if err == nil {
-		committed()
+		committed(ctx, nil)
 	}
 	return err
 }

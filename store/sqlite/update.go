@@ -45,7 +45,7 @@ func (s *Store) Update(ctx context.Context, tenant holdshort.TenantID, fn func(s
 	}
 	err := s.writer.submit(ctx, e)
 	if err == nil {
-		committed()
+		committed(ctx, e.applied())
 	}
 	return err
 }

@@ -220,6 +220,14 @@ func (w *writer) transact(members []*entry, care bool) error {
 // writes says whether it may have something to write.
 func (e *entry) writes() bool { return e.draft == nil || e.err == nil && !e.draft.Empty() }
 
+// applied returns the draft whose writes were committed, nil if the function had its turn.
+func (e *entry) applied() *sqldb.Draft {
+	if e.turn {
+		return nil
+	}
+	return e.draft
+}
+
 // apply writes a draft. With care one that is refused is undone and gets a turn instead: only that is definite.
 func (w *writer) apply(e *entry, care bool) error {
 	if care {

@@ -89,6 +89,7 @@ func Run(t *testing.T, d Driver) {
 		{"fairness", testFairness},
 		{"tenants", testIsolation},
 		{"event streams", testStreams},
+		{"reported events", testReportedEvents},
 		{"event positions", testPositions},
 		{"event watchers", testWatchers},
 		{"seals", testSeals},

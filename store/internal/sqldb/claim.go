@@ -41,13 +41,14 @@ func (c claim[T]) take(ctx context.Context, db *DB, fn func(store.Tx, T) error) 
 		return 0, err // most looks find nothing: they must not cost a write transaction
 	}
 	claimed := 0
-	err = db.Backend.Transact(ctx, func(conn Conn, now time.Time) error {
+	var log eventLog
+	err = db.transact(ctx, &log, func(conn Conn, now time.Time) error {
 		claimed = 0
 		names, err := c.candidates(conn, now)
 		if err != nil || len(names) == 0 {
 			return err
 		}
-		return c.hand(db, conn, now, names, fn, &claimed)
+		return c.hand(db, conn, now, names, fn, &claimed, &log)
 	})
 	if err != nil {
 		return 0, err
@@ -90,7 +91,7 @@ func (c claim[T]) candidates(conn Conn, now time.Time) ([]any, error) {
 	return names, err
 }
 
-func (c claim[T]) hand(db *DB, conn Conn, now time.Time, names []any, fn func(store.Tx, T) error, claimed *int) error {
+func (c claim[T]) hand(db *DB, conn Conn, now time.Time, names []any, fn func(store.Tx, T) error, claimed *int, log *eventLog) error {
 	for len(names) < 2*c.limit { // always the same text: repeat the last name
 		names = append(names, names[len(names)-2], names[len(names)-1])
 	}
@@ -141,7 +142,7 @@ func (c claim[T]) hand(db *DB, conn Conn, now time.Time, names []any, fn func(st
 		}
 	}
 	for _, tx := range txs {
-		writes, err := tx.Finish()
+		writes, err := log.finish(tx)
 		if err != nil {
 			return err
 		}

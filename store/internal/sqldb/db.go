@@ -58,9 +58,11 @@ func CheckTenant(tenant holdshort.TenantID) error {
 	return err
 }
 
-// Member makes what a group runs of a transaction function: fn over a Tx of tenant, then its writes. Call committed after the commit.
-func (db *DB) Member(tenant holdshort.TenantID, fn func(store.Tx) error) (run func(Conn, time.Time) error, committed func()) {
+// Member makes what a group runs of a transaction function: fn over a Tx of tenant, then its writes. Call committed after the commit, with the
+// draft if its writes were committed in place of those of run.
+func (db *DB) Member(tenant holdshort.TenantID, fn func(store.Tx) error) (run func(Conn, time.Time) error, committed func(context.Context, *Draft)) {
 	wrote := false
+	var events []holdshort.Event
 	var heads ends
 	run = func(conn Conn, now time.Time) error {
 		tx := db.NewTx(conn, tenant, now)
@@ -72,14 +74,18 @@ func (db *DB) Member(tenant holdshort.TenantID, fn func(store.Tx) error) (run fu
 		if err != nil {
 			return err
 		}
-		wrote, heads = len(writes) > 0, tx.heads
+		wrote, heads, events = len(writes) > 0, tx.heads, tx.chained
 		return conn.Apply(writes)
 	}
-	committed = func() {
+	committed = func(ctx context.Context, draft *Draft) {
 		if wrote && !db.tenants.known(tenant) {
 			db.tenants.seen.Store(tenant, true)
 		}
 		db.Heads.learn(tenant, heads)
+		if draft != nil {
+			events = draft.tx.chained
+		}
+		store.ReportEvents(ctx, tenant, events)
 	}
 	return run, committed
 }

@@ -71,7 +71,7 @@ func (d *Draft) Apply([]Write) error {
 
 // Writes gives its events their places and all that is to be written, now that it has its turn. It can be asked again if that was undone.
 func (d *Draft) Writes(conn Conn) ([]Write, error) {
-	d.tx.conn, d.tx.fault = conn, nil
+	d.tx.conn, d.tx.fault, d.tx.chained = conn, nil, nil
 	d.tx.events, d.tx.pending, d.tx.heads = d.events, d.pending, slices.Clone(d.heads)
 	return d.tx.Finish()
 }

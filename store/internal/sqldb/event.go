@@ -173,6 +173,11 @@ func (tx *Tx) chain() error {
 		tx.pending = append(tx.pending, Write{Statement: insertEvent, Want: 1, Noun: "event", ID: e.Stream, Args: []any{string(tx.tenant), string(e.ID), e.Type,
 			e.Stream, e.Seq, notNil(e.Prev), micros(e.At), string(e.Session), string(e.Request), e.Trace, e.Flow, e.Actor, e.Channel, e.Code, notNil(e.Data)}})
 	}
+	if tx.chained == nil {
+		tx.chained = tx.events
+	} else {
+		tx.chained = append(tx.chained, tx.events...)
+	}
 	tx.events = nil
 	return nil
 }

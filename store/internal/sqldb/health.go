@@ -78,7 +78,8 @@ func (db *DB) AcceptRestore(ctx context.Context, by holdshort.Actor) error {
 	}
 	var note markNote
 	var at time.Time
-	err := db.Backend.Transact(ctx, func(conn Conn, now time.Time) error {
+	var log eventLog
+	err := db.transact(ctx, &log, func(conn Conn, now time.Time) error {
 		q := bare{conn}
 		note, at = markNote{}, now
 		var err error
@@ -104,7 +105,7 @@ func (db *DB) AcceptRestore(ctx context.Context, by holdshort.Actor) error {
 		if err := tx.AddEvent(holdshort.Event{Type: "store.restore_accepted", Actor: by.ID, Data: data}); err != nil {
 			return err
 		}
-		writes, err := tx.Finish()
+		writes, err := log.finish(tx)
 		if err != nil {
 			return err
 		}

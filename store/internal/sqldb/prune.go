@@ -67,16 +67,20 @@ func (db *DB) Prune(ctx context.Context, keep store.Retention) (store.Pruned, er
 	if keep.Limit <= 0 {
 		keep.Limit = 1000
 	}
+	var log eventLog
+	events := func(conn Conn, now, before time.Time, limit int, out *store.Pruned) error {
+		return db.pruneEvents(conn, now, before, limit, out, &log)
+	}
 	for _, step := range []struct {
 		age   time.Duration
 		prune func(conn Conn, now, before time.Time, limit int, out *store.Pruned) error
 	}{{keep.Journals, pruneJournals}, {keep.Journals, pruneMessages}, {keep.Records, db.pruneRecords}, {keep.Records, db.pruneGate}, {keep.Records, pruneInbounds}, {keep.Replays, pruneReplays}, {keep.Replays, pruneLogins},
-		{keep.Deliveries, pruneDeliveries}, {keep.Events, db.pruneEvents}} {
+		{keep.Deliveries, pruneDeliveries}, {keep.Events, events}} {
 		if step.age <= 0 {
 			continue
 		}
 		var bite store.Pruned
-		err := db.Backend.Transact(ctx, func(conn Conn, now time.Time) error {
+		err := db.transact(ctx, &log, func(conn Conn, now time.Time) error {
 			bite = out
 			return step.prune(conn, now, now.Add(-step.age), keep.Limit, &bite)
 		})
@@ -242,7 +246,7 @@ func pruneDeliveries(conn Conn, _, before time.Time, limit int, out *store.Prune
 }
 
 // pruneEvents cuts whole sealed stretches and signs a note of it. The last seal of what is cut stays: the next one continues it.
-func (db *DB) pruneEvents(conn Conn, now, before time.Time, _ int, out *store.Pruned) error {
+func (db *DB) pruneEvents(conn Conn, now, before time.Time, _ int, out *store.Pruned, log *eventLog) error {
 	if db.Keyring == nil {
 		return &holdshort.Error{Code: holdshort.KeyUnknown, Op: "prune events", Message: "the store was opened without a keyring", Hint: "configure the keyring file"}
 	}
@@ -276,7 +280,7 @@ func (db *DB) pruneEvents(conn Conn, now, before time.Time, _ int, out *store.Pr
 	if err := tx.AddEvent(holdshort.Event{Type: "audit.pruned", Actor: "system:retention", Data: data}); err != nil {
 		return err
 	}
-	writes, err := tx.Finish()
+	writes, err := log.finish(tx)
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,8 @@ func (db *DB) Seal(ctx context.Context, lease holdshort.Lease, limit int) (*hold
 		return nil, &holdshort.Error{Code: holdshort.KeyUnknown, Op: "seal events", Message: "the store was opened without a keyring", Hint: "configure the keyring file"}
 	}
 	var sealed *holdshort.Seal
-	err := db.Backend.Transact(ctx, func(conn Conn, now time.Time) error {
+	var log eventLog
+	err := db.transact(ctx, &log, func(conn Conn, now time.Time) error {
 		sealed = nil
 		if err := conn.Apply([]Write{fenced(store.SequencerLease, lease, now)}); err != nil {
 			return err
@@ -101,7 +102,7 @@ func (db *DB) Seal(ctx context.Context, lease holdshort.Lease, limit int) (*hold
 		if err != nil {
 			return err
 		}
-		writes, err := tx.Finish()
+		writes, err := log.finish(tx)
 		if err != nil {
 			return err
 		}

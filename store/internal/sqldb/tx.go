@@ -18,9 +18,10 @@ type Tx struct {
 	readOnly bool
 	pending  []Write
 	events   []holdshort.Event
-	heads    ends            // of streams that it appended to
-	foreseen map[string]head // where others ended when its function ran
-	fault    error           // the first error of the connection: nothing may follow it
+	chained  []holdshort.Event // those that have their place in a stream: what a commit writes
+	heads    ends              // of streams that it appended to
+	foreseen map[string]head   // where others ended when its function ran
+	fault    error             // the first error of the connection: nothing may follow it
 	ended    bool
 	urgent   []seen // requests that it has read
 	met      []met  // sessions that it has read
