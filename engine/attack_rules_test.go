@@ -89,7 +89,7 @@ func TestAttackForgedRoles(t *testing.T) {
 	run := b.start("refunds", refund{"77", 120})
 	req := b.request(run.ID)
 	// an engine that has no flows takes the decision, nobody executes it yet
-	bare, err := engine.New(b.store, engine.Config{Policy: b.conf.Policy})
+	bare, err := engine.New(b.store, engine.Config{Policy: b.conf.Policy, Observer: b.facts})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestAttackForgedValidFor(t *testing.T) {
 	b := newBed(t, engine.Config{Flows: []flow.Flow{refunds}, Tools: []tool.Tool{refundTool(&pay)}, Policy: asking(policy.Verdict{ValidFor: time.Hour})})
 	run := b.start("refunds", refund{"77", 120})
 	req := b.request(run.ID)
-	bare, err := engine.New(b.store, engine.Config{Policy: b.conf.Policy})
+	bare, err := engine.New(b.store, engine.Config{Policy: b.conf.Policy, Observer: b.facts})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestAttackBatchValidFor(t *testing.T) {
 	})})
 	run := b.start("mixed", refund{"77", 120})
 	req := b.request(run.ID)
-	bare, err := engine.New(b.store, engine.Config{Policy: b.conf.Policy})
+	bare, err := engine.New(b.store, engine.Config{Policy: b.conf.Policy, Observer: b.facts})
 	if err != nil {
 		t.Fatal(err)
 	}

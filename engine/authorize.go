@@ -41,7 +41,7 @@ func (s *slice) refused(ctx context.Context, c *call, r *refusal) error {
 	switch {
 	case r.hold != "":
 		s.mu.Lock()
-		s.pending.refused = append(s.pending.refused, refusedCall{operationFact{Operation: operationID(s.run, c.Key), Capability: c.Tool}, r.hold})
+		s.pending.refused = append(s.pending.refused, refusedCall{c.refusedFact(operationID(s.run, c.Key)), r.hold})
 		s.mu.Unlock()
 		return flow.Hold(r.hold, r.err)
 	case r.failure != nil:

@@ -50,7 +50,7 @@ func TestStoreAway(t *testing.T) {
 	}}
 	b := newBed(t, engine.Config{Flows: []flow.Flow{refunds}, Tools: []tool.Tool{refundTool(pay)}})
 	f := &flaky{Store: b.store}
-	e, err := engine.New(f, engine.Config{Flows: b.conf.Flows, Tools: b.conf.Tools, Clock: b.clock.now, Logger: slog.New(slog.DiscardHandler)})
+	e, err := engine.New(f, engine.Config{Flows: b.conf.Flows, Tools: b.conf.Tools, Clock: b.clock.now, Observer: b.facts, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

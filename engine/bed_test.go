@@ -35,6 +35,7 @@ type bed struct {
 	store *sqlite.Store
 	clock *clock
 	conf  engine.Config
+	facts *engine.FactLog // what the observer was told; after the test it must be what the log has
 }
 
 type clock struct {
@@ -56,9 +57,12 @@ func (c *clock) move(d time.Duration) {
 
 func newBed(t *testing.T, conf engine.Config) *bed {
 	t.Helper()
-	b := &bed{T: t, path: filepath.Join(t.TempDir(), "h.db"), clock: &clock{at: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}, conf: conf}
+	b := &bed{T: t, facts: &engine.FactLog{}, path: filepath.Join(t.TempDir(), "h.db"), clock: &clock{at: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}, conf: conf}
 	b.open()
-	t.Cleanup(func() { b.store.Close() })
+	t.Cleanup(func() {
+		b.checkObserved()
+		b.store.Close()
+	})
 	return b
 }
 
@@ -76,6 +80,9 @@ func (b *bed) attach() {
 	b.Helper()
 	conf := b.conf
 	conf.Clock = b.clock.now
+	if conf.Observer == nil {
+		conf.Observer = b.facts
+	}
 	if conf.Logger == nil {
 		conf.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -282,3 +289,26 @@ func asking(v policy.Verdict) policy.Policy {
 }
 
 func code(err error) holdshort.Code { return holdshort.CodeOf(err) }
+
+// checkObserved compares what the observer of this bed's engines was told with the event log. A test that closed the store itself has it
+// opened once more.
+func (b *bed) checkObserved() {
+	_, err := b.store.System().Now(context.Background())
+	if code(err) == holdshort.StoreClosed {
+		b.store, err = sqlite.Open(context.Background(), b.path, sqlite.Options{Clock: b.clock.now})
+	}
+	if err != nil {
+		b.Errorf("open the store to compare its events: %v", err)
+		return
+	}
+	engine.CheckObserved(b.T, b.store, b.facts)
+}
+
+// reported is the context for calls of the store that a test makes in the engine's place.
+func (b *bed) reported() context.Context {
+	return store.WithEvents(b.Context(), func(_ holdshort.TenantID, events []holdshort.Event) {
+		for _, e := range events {
+			b.facts.Fact(e)
+		}
+	})
+}

@@ -174,7 +174,16 @@ func (s *slice) refuse(ctx context.Context, c *call, f holdshort.Failure, facts 
 }
 
 func (s *slice) refusal(c *call, code holdshort.Code) refusedCall {
-	return refusedCall{operationFact{Operation: s.operationID(c.Key), Capability: c.Tool}, code}
+	return refusedCall{c.refusedFact(s.operationID(c.Key)), code}
+}
+
+// refusedFact identifies a call that is not made, with the request under which it was approved.
+func (c *call) refusedFact(operation string) operationFact {
+	fact := operationFact{Operation: operation, Capability: c.Tool}
+	if c.approval != nil {
+		fact.Request = string(c.approval.Request)
+	}
+	return fact
 }
 
 // respond takes what a person wrote as the call's result. The decision is verified like an approval: a forged one must not speak for a tool.

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"time"
@@ -20,7 +19,9 @@ type change struct {
 	topics  []string // rung after the commit
 	taken   []claimed
 	logs    []func()
-	told    observed // what the observer is told after the commit
+	closed  []holdshort.Request // the observer is told of them after the commit
+	channel string              // over which the person acts whose words this carries out; "": none is known
+	origins map[holdshort.RunID]*holdshort.Run
 	added   []holdshort.JournalEntry
 	known   *known
 	decided *holdshort.Decision           // the last that it added
@@ -82,17 +83,32 @@ func (e *Engine) update(ctx context.Context, tenant holdshort.TenantID, fn func(
 	}
 }
 
+// committed does what waits for the commit.
 func (c *change) committed(tenant holdshort.TenantID) {
-	c.told.tell(c.e.config.Observer)
-	for _, log := range c.logs {
-		log()
-	}
+	c.e.report(c)
 	for _, t := range c.taken {
 		c.e.launch(tenant, t)
 	}
-	if len(c.topics) > 0 {
-		slices.Sort(c.topics)
-		c.e.store.Wake().Ring(slices.Compact(c.topics)...)
+	c.e.wake(c.topics)
+}
+
+// report tells the observer and the log what changes did, once they are committed. The store tells the observer their events.
+func (e *Engine) report(changes ...*change) {
+	for _, c := range changes {
+		for _, req := range c.closed {
+			e.config.Observer.Closed(req)
+		}
+		for _, log := range c.logs {
+			log()
+		}
+	}
+}
+
+// wake notifies the subscribers of topics, each topic once.
+func (e *Engine) wake(topics []string) {
+	if len(topics) > 0 {
+		slices.Sort(topics)
+		e.store.Wake().Ring(slices.Compact(topics)...)
 	}
 }
 
@@ -118,27 +134,6 @@ func (c *change) remembered(read holdshort.Run) *journal {
 
 // ring tells whoever waits for these topics, after the commit.
 func (c *change) ring(topics ...string) { c.topics = append(c.topics, topics...) }
-
-// event leaves an audit fact about a run, a request, or both.
-func (c *change) event(name string, run *holdshort.Run, req *holdshort.Request, actor string, code holdshort.Code, data any) error {
-	e := holdshort.Event{Type: name, Actor: actor, Code: string(code)}
-	if req != nil {
-		e.Request, e.Session, e.Run, e.Trace = req.ID, req.SessionID, req.RunID, req.TraceID
-	}
-	if run != nil {
-		e.Run, e.Session, e.Trace, e.Flow = run.ID, run.SessionID, run.TraceID, run.Flow
-	}
-	if data != nil {
-		raw, err := json.Marshal(data)
-		if err != nil {
-			return err
-		}
-		e.Data = raw
-	}
-	c.ring("events")
-	c.told.facts = append(c.told.facts, e)
-	return c.AddEvent(e)
-}
 
 // Topics of the wake-ups.
 const (

@@ -23,7 +23,7 @@ func (c *change) shut(run *holdshort.Run, was, now holdshort.Request, event, act
 	if err := c.callback(now, event); err != nil {
 		return err
 	}
-	c.told.closed = append(c.told.closed, now)
+	c.closed = append(c.closed, now)
 	return c.event(event, run, &now, actor, code, data)
 }
 

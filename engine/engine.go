@@ -67,7 +67,7 @@ type runKey struct {
 // New makes an engine. Invalid says what is wrong with the configuration.
 func New(s store.Store, config Config) (*Engine, error) {
 	config = config.withDefaults()
-	e := &Engine{store: s, config: config, keyring: config.Keyring, log: config.Logger,
+	e := &Engine{store: observedBy(config.Observer, s), config: config, keyring: config.Keyring, log: config.Logger,
 		flows: map[store.FlowVersion]flow.Flow{}, latest: map[string]int{}, agents: map[string]string{}, tools: map[string]tool.Tool{}, rooms: map[string]chan struct{}{}, places: newPlaces(),
 		slots: make(chan struct{}, config.Workers), ready: make(chan struct{}), running: map[runKey]*slice{}, busy: map[string]int{}}
 	e.owner = config.Node + "/" + holdshort.NewSalt()[:8]

@@ -199,7 +199,7 @@ func (c *change) handOut(actor string, req holdshort.Request, d holdshort.Decisi
 }
 
 func (c *change) gateEvent(name string, req holdshort.Request, op holdshort.Operation, actor string, code holdshort.Code) error {
-	return c.event(name, nil, &req, actor, code, operationFact{op.ID, op.Capability, op.Attempt, string(op.RequestID)})
+	return c.event(name, nil, &req, actor, code, factOf(op))
 }
 
 // claimKey is what the nonce of a claim that can be repeated is made of.

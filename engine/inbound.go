@@ -193,7 +193,6 @@ func (c *change) inboundEvent(name string, in holdshort.Inbound, code holdshort.
 	if err != nil {
 		return err
 	}
-	c.ring(topicEvents)
 	return c.AddEvent(holdshort.Event{Type: name, Session: in.SessionID, Trace: string(in.ID), Channel: in.Channel, Actor: "system:inbound", Code: string(code), Data: data})
 }
 

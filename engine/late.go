@@ -53,7 +53,7 @@ func (e *Engine) tooLate(tenant holdshort.TenantID, a attempt, result tool.Resul
 			return err
 		}
 		if op.Nonce != a.op.Nonce { // another attempt is under way, or over
-			return c.disagree(op, happened)
+			return c.disagree(c.originOf(op.RunID), op, happened)
 		}
 		return c.learn(op, happened, result, fault, "system:late")
 	}, store.OperationRow(a.op.ID), store.RunRow(a.op.RunID))
@@ -63,8 +63,9 @@ func (e *Engine) tooLate(tenant holdshort.TenantID, a attempt, result tool.Resul
 }
 
 // disagree leaves the fact that two processes say different things about one call.
-func (c *change) disagree(op holdshort.Operation, happened bool) error {
-	return c.AddEvent(holdshort.Event{Type: "operation.reconciled", Run: op.RunID, Actor: "system:late", Code: "late_conflict", Data: disagreement(op, happened)})
+func (c *change) disagree(run *holdshort.Run, op holdshort.Operation, happened bool) error {
+	about := holdshort.Request{ID: op.RequestID, RunID: op.RunID}
+	return c.event("operation.reconciled", run, &about, "system:late", "late_conflict", disagreement(op, happened))
 }
 
 func disagreement(op holdshort.Operation, happened bool) json.RawMessage {
@@ -83,7 +84,7 @@ func (c *change) learn(op holdshort.Operation, happened bool, result tool.Result
 		if (op.Status == holdshort.OperationDone) == happened && !op.Settled {
 			return nil
 		}
-		return c.disagree(op, happened)
+		return c.disagree(c.originOf(op.RunID), op, happened)
 	}
 	run, err := c.Run(op.RunID)
 	if err != nil {
@@ -101,12 +102,12 @@ func (c *change) learn(op holdshort.Operation, happened bool, result tool.Result
 	}
 	if op.Status == holdshort.OperationStarted { // given up by its caller, not yet by the clock: its answer is in time
 		call := &call{Invocation: flow.Invocation{Key: key, Hash: hash}}
-		if _, err := c.outcome(op, op.Nonce, call, run.Attempt, happened, result, fault); err != nil {
+		if _, err := c.outcome(&run, op, op.Nonce, call, happened, result, fault); err != nil {
 			return err
 		}
 		return c.wakeUnlessOver(&run, actor)
 	}
-	if _, err := c.settle(op, key, hash, run.Attempt, happened, result, "", actor); err != nil {
+	if _, err := c.settle(&run, op, key, hash, happened, result, "", actor); err != nil {
 		return err
 	}
 	if asked {

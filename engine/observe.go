@@ -9,7 +9,7 @@ import (
 // Observer is told what this node did, for metrics and traces. It must be quick and safe for use by several goroutines; nothing depends on
 // what it does.
 type Observer interface {
-	// Fact is an event that was committed here.
+	// Fact is an event that this engine committed: each one, once. Those that the store wrote on its behalf are among them.
 	Fact(e holdshort.Event)
 	// Closed is a request that came to its end here: decided, expired or canceled.
 	Closed(req holdshort.Request)
@@ -29,21 +29,6 @@ func (unobserved) Slice(ctx context.Context, _ holdshort.Run) (context.Context, 
 }
 func (unobserved) Call(ctx context.Context, _ holdshort.RunID, _, _ string) (context.Context, func(error)) {
 	return ctx, func(error) {}
-}
-
-// observed collects what the observer is told once the transaction is committed.
-type observed struct {
-	facts  []holdshort.Event
-	closed []holdshort.Request
-}
-
-func (o *observed) tell(to Observer) {
-	for _, e := range o.facts {
-		to.Fact(e)
-	}
-	for _, r := range o.closed {
-		to.Closed(r)
-	}
 }
 
 // grafted has the life of one context and the values of another: a tool's call outlives its slice, and belongs to its trace.

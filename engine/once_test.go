@@ -345,7 +345,7 @@ func TestOnceCrash(t *testing.T) {
 				if g.prepare != nil {
 					with = g.prepare(t, b.Engine)
 				}
-				doomed, err := engine.New(&mortal{Store: b.store, left: 1, after: after}, engine.Config{Flows: b.conf.Flows, Clock: b.clock.now, Logger: slog.New(slog.DiscardHandler)})
+				doomed, err := engine.New(&mortal{Store: b.store, left: 1, after: after}, engine.Config{Flows: b.conf.Flows, Clock: b.clock.now, Observer: b.facts, Logger: slog.New(slog.DiscardHandler)})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -185,14 +185,7 @@ func (c *change) start(run *holdshort.Run, op holdshort.Operation) error {
 	if err := c.alarm(holdshort.Timer{Kind: holdshort.TimerOperation, Subject: op.ID, Key: string(op.RunID), DueAt: op.Deadline}); err != nil {
 		return err
 	}
-	return c.event("operation.started", run, nil, "system:worker", "", operationFact{op.ID, op.Capability, op.Attempt, string(op.RequestID)})
-}
-
-type operationFact struct {
-	Operation  string `json:"operation"`
-	Capability string `json:"capability"`
-	Attempt    int    `json:"attempt"`
-	Request    string `json:"request,omitempty"`
+	return c.operationEvent("operation.started", run, op, "system:worker", "")
 }
 
 // invoke calls the tool until its deadline. A tool that does not come back then is left behind; what it answers later is still taken. A

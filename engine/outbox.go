@@ -94,23 +94,25 @@ func (e *Engine) dispatch(ctx context.Context) (n int, wait func(), err error) {
 func (e *Engine) claimDeliveries(ctx context.Context, limit int) ([]letter, error) {
 	claim := store.DeliveryClaim{Channels: e.outbox.open(slices.Sorted(maps.Keys(e.config.Senders))), Limit: limit}
 	var handed []letter
-	var topics [][]string
+	var changes []*change
 	n, err := e.store.System().ClaimDeliveries(ctx, claim, func(tx store.Tx, d holdshort.Delivery) error {
 		c := &change{Tx: tx, e: e, now: tx.Now()}
 		e.clock.saw(c.now)
 		l, err := c.take(d)
-		handed, topics = append(handed, l), append(topics, c.topics)
+		handed, changes = append(handed, l), append(changes, c)
 		return err
 	})
 	if err != nil || n == 0 {
 		return nil, err
 	}
 	// The function may have run for nothing before: what counts are the last n.
-	handed, topics = handed[len(handed)-n:], topics[len(topics)-n:]
-	if all := slices.Concat(topics...); len(all) > 0 {
-		slices.Sort(all)
-		e.store.Wake().Ring(slices.Compact(all)...)
+	handed, changes = handed[len(handed)-n:], changes[len(changes)-n:]
+	e.report(changes...)
+	var topics []string
+	for _, c := range changes {
+		topics = append(topics, c.topics...)
 	}
+	e.wake(topics)
 	return handed, nil
 }
 

@@ -57,7 +57,7 @@ func (c *change) dropDelivery(d holdshort.Delivery, code holdshort.Code) error {
 	return c.deliveryEvent("response:failed", next, code)
 }
 
-// deliveryEvent leaves an audit fact about a delivery.
+// deliveryEvent adds an audit fact about a delivery.
 func (c *change) deliveryEvent(name string, d holdshort.Delivery, code holdshort.Code) error {
 	data, err := json.Marshal(struct {
 		Delivery holdshort.DeliveryID `json:"delivery"`
@@ -66,6 +66,10 @@ func (c *change) deliveryEvent(name string, d holdshort.Delivery, code holdshort
 	if err != nil {
 		return err
 	}
-	c.ring(topicEvents)
-	return c.AddEvent(holdshort.Event{Type: name, Session: d.SessionID, Run: d.RunID, Request: d.RequestID, Channel: d.Channel, Actor: "system:outbox", Code: string(code), Data: data})
+	e := holdshort.Event{Type: name, Session: d.SessionID, Run: d.RunID, Request: d.RequestID, Channel: d.Channel, Actor: "system:outbox",
+		Code: string(code), Data: data}
+	if run := c.originOf(d.RunID); run != nil {
+		e.Trace, e.Flow = run.TraceID, run.Flow
+	}
+	return c.AddEvent(e)
 }

@@ -104,6 +104,7 @@ type room struct {
 	path   string
 	config Config
 	keys   int
+	facts  FactLog // what the observer was told; it must be what the log has
 }
 
 func newRoom(t testing.TB, config Config) *room {
@@ -126,6 +127,7 @@ func (r *room) start() {
 func (r *room) build(s store.Store) {
 	r.Helper()
 	r.config.Logger = slog.New(slog.DiscardHandler)
+	r.config.Observer = &r.facts
 	if r.config.Senders == nil {
 		r.config.Senders = map[string]Sender{"chat": r.box}
 	}
@@ -141,6 +143,7 @@ func (r *room) stop() {
 	if err := r.Drain(); err != nil {
 		r.Error(err)
 	}
+	CheckObserved(r, r.store, &r.facts)
 	if err := r.store.Close(); err != nil {
 		r.Error(err)
 	}

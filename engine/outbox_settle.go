@@ -19,6 +19,7 @@ func (e *Engine) settleDelivery(l letter, fault error) error {
 		if d.Status != holdshort.DeliverySending || d.Lease.Epoch != l.Lease.Epoch {
 			return nil // somebody else has it, or it is over: theirs is the word
 		}
+		c.originOf(d.RunID) // its event names it: read before anything is written
 		c.ring(topicOutbox) // for those behind it
 		if fault == nil {
 			return c.sent(d)
@@ -134,6 +135,8 @@ func (e *Engine) Redeliver(ctx context.Context, tenant holdshort.TenantID, id ho
 				return &holdshort.Error{Code: holdshort.Closed, Op: "redeliver " + string(id), Message: "what it asks is closed", Hint: "nothing is left to send"}
 			}
 		}
+		about := holdshort.Request{ID: d.RequestID, SessionID: d.SessionID, RunID: d.RunID}
+		c.originOf(d.RunID) // its event names it: read before anything is written
 		if d, err = c.deliver(d, holdshort.DeliveryRedeliver); err != nil {
 			return err
 		}
@@ -141,7 +144,7 @@ func (e *Engine) Redeliver(ctx context.Context, tenant holdshort.TenantID, id ho
 			return err
 		}
 		c.ring(topicOutbox)
-		return c.event("response:prepared", nil, &holdshort.Request{ID: d.RequestID, SessionID: d.SessionID, RunID: d.RunID}, actor.ID, "redeliver", map[string]string{"delivery": string(id)})
+		return c.eventOver(d.Channel, "response:prepared", c.originOf(d.RunID), &about, actor.ID, "redeliver", map[string]string{"delivery": string(id)})
 	}, store.DeliveryRow(id))
 	if holdshort.CodeOf(err) == holdshort.Forbidden {
 		e.denied(ctx, tenant, actor, "hitl.delivery.redeliver", holdshort.Request{RunID: d.RunID, SessionID: d.SessionID})

@@ -36,8 +36,9 @@ func (s *slice) conclude(ctx context.Context, c *call, a attempt, result tool.Re
 // close stores a known outcome. The tool has answered: while the store is away there is nothing better to do than to try again.
 func (s *slice) close(c *call, a attempt, happened bool, result tool.Result, fault error) error {
 	var entry *holdshort.JournalEntry
+	run := s.snapshot()
 	err := s.settle(a.op.ID, func(ch *change, op holdshort.Operation) (err error) {
-		entry, err = ch.outcome(op, a.op.Nonce, c, s.snapshot().Attempt, happened, result, fault)
+		entry, err = ch.outcome(&run, op, a.op.Nonce, c, happened, result, fault)
 		return err
 	})
 	if err != nil {
@@ -109,8 +110,8 @@ func (e *Engine) persist(commit func(context.Context) error) error {
 
 // outcome closes an operation that is started, or settles one that is unknown, with its journal entry and its event. No entry: another
 // attempt has been made meanwhile, and this one's answer is only a fact in the log.
-func (c *change) outcome(op holdshort.Operation, nonce string, call *call, runAttempt int, happened bool, result tool.Result, fault error) (*holdshort.JournalEntry, error) {
-	entry := &holdshort.JournalEntry{RunID: op.RunID, Key: call.Key, Attempt: runAttempt, Kind: flow.KindCall, Hash: call.Hash, Started: op.StartedAt, Ended: c.now}
+func (c *change) outcome(run *holdshort.Run, op holdshort.Operation, nonce string, call *call, happened bool, result tool.Result, fault error) (*holdshort.JournalEntry, error) {
+	entry := &holdshort.JournalEntry{RunID: op.RunID, Key: call.Key, Attempt: run.Attempt, Kind: flow.KindCall, Hash: call.Hash, Started: op.StartedAt, Ended: c.now}
 	if err := fill(entry, result, fault, call.changed()); err != nil {
 		return nil, err
 	}
@@ -118,12 +119,12 @@ func (c *change) outcome(op holdshort.Operation, nonce string, call *call, runAt
 	case op.Nonce != nonce && !happened:
 		return nil, nil
 	case op.Nonce != nonce:
-		return nil, c.disagree(op, happened)
+		return nil, c.disagree(run, op, happened)
 	case op.Status == holdshort.OperationDone || op.Status == holdshort.OperationFailed: // a commit whose answer was lost went through, or somebody settled it
 		if (op.Status == holdshort.OperationDone) == happened {
 			return entry, nil
 		}
-		return nil, c.disagree(op, happened)
+		return nil, c.disagree(run, op, happened)
 	}
 	input, event := holdshort.OperationFinish, "operation.done"
 	if !happened {
@@ -148,16 +149,7 @@ func (c *change) outcome(op holdshort.Operation, nonce string, call *call, runAt
 	if err := c.DropTimer(holdshort.TimerOperation, op.ID, string(op.RunID)); err != nil {
 		return nil, err
 	}
-	return entry, c.ledgerEvent(event, op, "")
-}
-
-func (c *change) ledgerEvent(name string, op holdshort.Operation, code holdshort.Code) error {
-	raw, err := json.Marshal(operationFact{op.ID, op.Capability, op.Attempt, string(op.RequestID)})
-	if err != nil {
-		return err
-	}
-	c.ring(topicEvents)
-	return c.AddEvent(holdshort.Event{Type: name, Run: op.RunID, Request: op.RequestID, Actor: "system:worker", Code: string(code), Data: raw})
+	return entry, c.operationEvent(event, run, op, "system:worker", "")
 }
 
 func fill(entry *holdshort.JournalEntry, result tool.Result, fault error, ran json.RawMessage) (err error) {
@@ -209,6 +201,7 @@ func storable(ids map[string][]string) map[string][]string {
 
 // failed closes an attempt that provably did nothing and that is tried again.
 func (s *slice) failed(a attempt) error {
+	run := s.snapshot()
 	return s.settle(a.op.ID, func(c *change, op holdshort.Operation) error {
 		if op.Nonce != a.op.Nonce || op.Status != holdshort.OperationStarted {
 			return nil
@@ -220,7 +213,7 @@ func (s *slice) failed(a attempt) error {
 		if err := c.PutOperation(next); err != nil {
 			return err
 		}
-		return c.ledgerEvent("operation.failed", op, holdshort.ToolFailed)
+		return c.operationEvent("operation.failed", &run, op, "system:worker", holdshort.ToolFailed)
 	})
 }
 

@@ -90,7 +90,7 @@ func (p pending) write(c *change, run *holdshort.Run, fresh bool) error {
 		}
 	}
 	for _, r := range p.refused {
-		if err := c.event("operation.refused", run, nil, "system:worker", r.code, r.operationFact); err != nil {
+		if err := c.event("operation.refused", run, &holdshort.Request{ID: holdshort.RequestID(r.Request)}, "system:worker", r.code, r.operationFact); err != nil {
 			return err
 		}
 	}

@@ -122,6 +122,7 @@ func (s *slice) ask(ctx context.Context, c *call, a attempt) (f tool.Finding) {
 // reconciled stores what the tool found out.
 func (s *slice) reconciled(c *call, a attempt, f tool.Finding) error {
 	var entry *holdshort.JournalEntry
+	run := s.snapshot()
 	err := s.settle(a.op.ID, func(ch *change, op holdshort.Operation) (err error) {
 		entry = nil
 		if op.Nonce != a.op.Nonce || op.Status != holdshort.OperationStarted && op.Status != holdshort.OperationUnknown {
@@ -131,11 +132,11 @@ func (s *slice) reconciled(c *call, a attempt, f tool.Finding) error {
 			if op, err = op.Apply(holdshort.OperationLose, op.Nonce, ch.now); err != nil {
 				return err
 			}
-			if err := ch.ledgerEvent("operation.unknown", op, ""); err != nil {
+			if err := ch.operationEvent("operation.unknown", &run, op, "system:worker", ""); err != nil {
 				return err
 			}
 		}
-		entry, err = ch.settle(op, c.Key, c.Hash, s.snapshot().Attempt, f.State == tool.Happened, f.Result, "", "system:reconcile")
+		entry, err = ch.settle(&run, op, c.Key, c.Hash, f.State == tool.Happened, f.Result, "", "system:reconcile")
 		return err
 	})
 	if err != nil && holdshort.CodeOf(err) != holdshort.WrongState {
@@ -153,7 +154,7 @@ func (s *slice) reconciled(c *call, a attempt, f tool.Finding) error {
 }
 
 // settle closes an operation that is unknown, with the journal entry that its run reads.
-func (c *change) settle(op holdshort.Operation, key, hash string, runAttempt int, happened bool, result tool.Result, by, actor string) (*holdshort.JournalEntry, error) {
+func (c *change) settle(run *holdshort.Run, op holdshort.Operation, key, hash string, happened bool, result tool.Result, by, actor string) (*holdshort.JournalEntry, error) {
 	input, code := holdshort.OperationSettleDone, holdshort.Code(happenedOption)
 	if !happened {
 		input, code = holdshort.OperationSettleNot, holdshort.NotHappened
@@ -162,7 +163,7 @@ func (c *change) settle(op holdshort.Operation, key, hash string, runAttempt int
 	if err != nil {
 		return nil, err
 	}
-	entry := holdshort.JournalEntry{RunID: op.RunID, Key: key, Attempt: runAttempt, Kind: flow.KindCall, Hash: hash, Started: op.StartedAt, Ended: c.now}
+	entry := holdshort.JournalEntry{RunID: op.RunID, Key: key, Attempt: run.Attempt, Kind: flow.KindCall, Hash: hash, Started: op.StartedAt, Ended: c.now}
 	if happened {
 		next.ResultHash, next.ExternalIDs = c.e.keyring.TenantHash(c.Tenant(), "result", result.Value), storable(result.ExternalIDs)
 		if entry.Outcome, err = callValue(result, by, nil); err != nil {
@@ -180,7 +181,7 @@ func (c *change) settle(op holdshort.Operation, key, hash string, runAttempt int
 	if err := c.AddJournal(entry); err != nil {
 		return nil, err
 	}
-	return &entry, c.ledgerEvent("operation.reconciled", op, code)
+	return &entry, c.operationEvent("operation.reconciled", run, op, actor, code)
 }
 
 // lost marks an operation as unknown and asks a person what became of it. The question never expires. The run is stored by the caller.
@@ -203,7 +204,7 @@ func (c *change) lost(run *holdshort.Run, op holdshort.Operation, key string) er
 	if err := c.DropTimer(holdshort.TimerOperation, op.ID, string(op.RunID)); err != nil {
 		return err
 	}
-	if err := c.ledgerEvent("operation.unknown", op, ""); err != nil {
+	if err := c.operationEvent("operation.unknown", run, op, "system:worker", ""); err != nil {
 		return err
 	}
 	context, err := json.Marshal(map[string]string{"operation_id": op.ID, "tool": op.Capability})
@@ -239,11 +240,11 @@ func (c *change) settleByHand(run *holdshort.Run, req holdshort.Request, d holds
 	}
 	switch {
 	case slices.Contains(d.OptionIDs, happenedOption):
-		_, err = c.settle(op, key, hash, run.Attempt, true, tool.Result{Value: d.Value}, d.Actor.ID, d.Actor.ID)
+		_, err = c.settle(run, op, key, hash, true, tool.Result{Value: d.Value}, d.Actor.ID, d.Actor.ID)
 	case slices.Contains(d.OptionIDs, retryOption):
-		err = c.notHappened(op)
+		err = c.notHappened(run, op, d.Actor.ID)
 	default:
-		err = c.giveUp(op, key, hash, run.Attempt)
+		err = c.giveUp(run, op, key, hash, d.Actor.ID)
 	}
 	if err != nil {
 		return err
@@ -255,7 +256,7 @@ func (c *change) settleByHand(run *holdshort.Run, req holdshort.Request, d holds
 }
 
 // notHappened lets a call be tried again, under a new approval of the same arguments.
-func (c *change) notHappened(op holdshort.Operation) error {
+func (c *change) notHappened(run *holdshort.Run, op holdshort.Operation, actor string) error {
 	next, err := op.Apply(holdshort.OperationSettleNot, op.Nonce, c.now)
 	if err != nil {
 		return err
@@ -263,11 +264,11 @@ func (c *change) notHappened(op holdshort.Operation) error {
 	if err := c.PutOperation(next); err != nil {
 		return err
 	}
-	return c.ledgerEvent("operation.reconciled", op, retryOption)
+	return c.operationEvent("operation.reconciled", run, op, actor, retryOption)
 }
 
 // giveUp leaves an operation unknown for ever, and lets its run go on with that.
-func (c *change) giveUp(op holdshort.Operation, key, hash string, runAttempt int) error {
+func (c *change) giveUp(run *holdshort.Run, op holdshort.Operation, key, hash, actor string) error {
 	next, err := op.Apply(holdshort.OperationGiveUp, op.Nonce, c.now)
 	if err != nil {
 		return err
@@ -275,10 +276,10 @@ func (c *change) giveUp(op holdshort.Operation, key, hash string, runAttempt int
 	if err := c.PutOperation(next); err != nil {
 		return err
 	}
-	entry := holdshort.JournalEntry{RunID: op.RunID, Key: key, Attempt: runAttempt, Kind: flow.KindCall, Hash: hash, Started: op.StartedAt, Ended: c.now,
+	entry := holdshort.JournalEntry{RunID: op.RunID, Key: key, Attempt: run.Attempt, Kind: flow.KindCall, Hash: hash, Started: op.StartedAt, Ended: c.now,
 		Error: &holdshort.Failure{Code: holdshort.OutcomeUnknown, Message: "nobody knows whether the call took effect", Step: key}}
 	if err := c.AddJournal(entry); err != nil {
 		return err
 	}
-	return c.ledgerEvent("operation.reconciled", op, giveUpOption)
+	return c.operationEvent("operation.reconciled", run, op, actor, giveUpOption)
 }

@@ -62,7 +62,8 @@ func TestStorm(t *testing.T) {
 		}
 		return tool.Result{}, nil
 	}}
-	conf := engine.Config{Flows: []flow.Flow{storm}, Tools: []tool.Tool{tl}, Policy: asking(policy.Verdict{Editable: []string{"*"}}), Logger: slog.New(slog.DiscardHandler), Workers: 8, Grace: time.Millisecond}
+	var facts engine.FactLog
+	conf := engine.Config{Observer: &facts, Flows: []flow.Flow{storm}, Tools: []tool.Tool{tl}, Policy: asking(policy.Verdict{Editable: []string{"*"}}), Logger: slog.New(slog.DiscardHandler), Workers: 8, Grace: time.Millisecond}
 	e, err := engine.New(s, conf)
 	if err != nil {
 		t.Fatal(err)
@@ -149,6 +150,7 @@ func TestStorm(t *testing.T) {
 	}
 	t.Log(len(calls), "operations", decided.Load(), "decisions", runtime.NumGoroutine(), "goroutines")
 	mu.Unlock()
+	engine.CheckObserved(t, s, &facts)
 	if v, err := s.System().Verify(context.Background()); true {
 		t.Logf("verify %v %v", err, v)
 	}

@@ -140,7 +140,7 @@ func TestWatchGap(t *testing.T) {
 	b.settle() // sealed
 	first := watched(t, b.Engine, engine.WatchInput{Types: []string{"hitl.*"}}, 5)
 	b.clock.move(48 * time.Hour)
-	pruned, err := b.store.System().Prune(t.Context(), store.Retention{Events: time.Hour})
+	pruned, err := b.store.System().Prune(b.reported(), store.Retention{Events: time.Hour})
 	if err != nil || pruned.Events < 5 {
 		t.Fatalf("%+v %v", pruned, err)
 	}

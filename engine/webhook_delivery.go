@@ -49,7 +49,6 @@ func (e *Engine) TestWebhook(ctx context.Context, tenant holdshort.TenantID, id 
 		if err != nil {
 			return err
 		}
-		c.ring(topicEvents)
 		data, err := json.Marshal(map[string]string{"webhook": string(id), "delivery": string(d.ID)})
 		if err != nil {
 			return err

@@ -158,7 +158,7 @@ func TestWebhookBacklog(t *testing.T) {
 		}
 	}
 	for left := 1; left <= 4; left++ { // a process that dies at each of its transactions
-		doomed, err := engine.New(&mortal{Store: b.store, left: left, after: left%2 == 0}, engine.Config{Logger: slog.New(slog.DiscardHandler)})
+		doomed, err := engine.New(&mortal{Store: b.store, left: left, after: left%2 == 0}, engine.Config{Observer: b.facts, Logger: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -604,7 +604,7 @@ func TestNoWebhookReads(t *testing.T) {
 	b, _ := newHooks(t)
 	b.webhook()
 	counting := &webhookReads{Store: b.store}
-	e, err := engine.New(counting, engine.Config{Logger: slog.New(slog.DiscardHandler)})
+	e, err := engine.New(counting, engine.Config{Observer: b.facts, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,6 +37,7 @@ func (e *Engine) claimRuns(ctx context.Context, abandoned bool) (int, error) {
 		tenant holdshort.TenantID
 		run    holdshort.Run
 		ours   bool
+		change *change
 	}
 	var notes []note
 	full := e.fullness()
@@ -44,14 +45,17 @@ func (e *Engine) claimRuns(ctx context.Context, abandoned bool) (int, error) {
 		c := &change{Tx: tx, e: e, now: tx.Now()}
 		e.clock.saw(c.now)
 		ours, err := c.takeOver(&run, func(f flow.Flow) bool { return full(f, tx.Tenant()) })
-		notes = append(notes, note{tx.Tenant(), run, ours})
+		notes = append(notes, note{tx.Tenant(), run, ours, c})
 		return err
 	})
 	if err != nil {
 		return 0, err
 	}
 	taken := 0
+	var topics []string
 	for _, note := range notes[max(len(notes)-n, 0):] {
+		e.report(note.change)
+		topics = append(topics, note.change.topics...)
 		if !note.ours {
 			continue
 		}
@@ -60,9 +64,10 @@ func (e *Engine) claimRuns(ctx context.Context, abandoned bool) (int, error) {
 		spare[taken].count(e.caps(f, note.tenant))
 		e.mu.Unlock()
 		e.launch(note.tenant, claimed{run: note.run, slot: spare[taken]})
-		e.store.Wake().Ring(runTopic(note.run.ID), topicEvents)
+		topics = append(topics, runTopic(note.run.ID))
 		taken++
 	}
+	e.wake(topics)
 	return taken, nil
 }
 
