@@ -32,7 +32,7 @@ type visit struct {
 }
 
 func newVisit(t *testing.T) *visit {
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), safetyLimit)
 	t.Cleanup(cancel)
 	v := &visit{t: t, ctx: ctx, home: t.TempDir(), data: t.TempDir()}
 	t.Setenv("XDG_CONFIG_HOME", v.home)
@@ -55,7 +55,7 @@ func (v *visit) start(setup func(*exec.Cmd), args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(v.ctx, "holdshort", args...)
 	cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+v.home, "TERM=xterm-256color", "HOLDSHORT_URL=", "HOLDSHORT_TOKEN=", "NO_COLOR=1")
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = 10 * time.Second
+	cmd.WaitDelay = safetyLimit
 	setup(cmd)
 	if err := cmd.Start(); err != nil {
 		v.t.Fatal(err)

@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/client"
@@ -20,12 +19,12 @@ import (
 
 // A visitor follows the printed link in a browser's way, looks, and decides over HTTP; the link works once.
 func TestDemoByLink(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), safetyLimit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "holdshort", "demo", "--addr", "127.0.0.1:0")
 	cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+t.TempDir())
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = 10 * time.Second
+	cmd.WaitDelay = safetyLimit
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

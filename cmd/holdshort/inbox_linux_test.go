@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -48,13 +47,13 @@ func terminalPair(t *testing.T) (person, program *os.File) {
 // A person at a real terminal looks at the demo's inbox, answers a question and leaves.
 func TestInboxOnATerminal(t *testing.T) {
 	home := t.TempDir()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), safetyLimit)
 	defer cancel()
 	start := func(setup func(*exec.Cmd), args ...string) *exec.Cmd {
 		cmd := exec.CommandContext(ctx, "holdshort", args...)
 		cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+home, "TERM=xterm-256color", "HOLDSHORT_URL=", "HOLDSHORT_TOKEN=", "NO_COLOR=")
 		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-		cmd.WaitDelay = 10 * time.Second
+		cmd.WaitDelay = safetyLimit
 		setup(cmd)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)

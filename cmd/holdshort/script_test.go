@@ -26,12 +26,27 @@ import (
 var update = flag.Bool("update", false, "write what the commands print now into the transcripts")
 
 func TestMain(m *testing.M) {
+	endAtOnce()
 	testscript.Main(m, map[string]func(){"holdshort": main})
+}
+
+// endAtOnce keeps a binary with the race detector from sleeping for a second before it exits. The tests start
+// hundreds of processes.
+func endAtOnce() {
+	os.Setenv("GORACE", strings.TrimSpace(os.Getenv("GORACE")+" atexit_sleep_ms=0"))
+}
+
+// scriptEnv hands the options of the race detector on to the commands of a script, which have an environment of
+// their own.
+func scriptEnv(env *testscript.Env) error {
+	env.Setenv("GORACE", os.Getenv("GORACE"))
+	return nil
 }
 
 // TestTranscripts runs the binary as people do, on SQLite files in the script's folder.
 func TestTranscripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{Dir: "testdata", Cmds: scriptCommands, UpdateScripts: *update, RequireExplicitExec: true, RequireUniqueNames: true})
+	testscript.Run(t, testscript.Params{Dir: "testdata", Cmds: scriptCommands, UpdateScripts: *update,
+		RequireExplicitExec: true, RequireUniqueNames: true, Setup: scriptEnv})
 }
 
 // TestPostgresTranscripts gives each script an empty database: $PG is its URL, $PGSECRET the same with a password in it.
@@ -41,7 +56,7 @@ func TestPostgresTranscripts(t *testing.T) {
 			address := testpg.URL(env.T().(testing.TB))
 			env.Setenv("PG", address)
 			env.Setenv("PGSECRET", strings.Replace(address, "@", ":hunter2-secret@", 1))
-			return nil
+			return scriptEnv(env)
 		}})
 }
 

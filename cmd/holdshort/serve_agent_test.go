@@ -155,7 +155,7 @@ func TestServeAgentThroughCrashes(t *testing.T) {
 		if _, err := s.as(t, made.Secret).Decide(t.Context(), before.ID, client.Choice{Action: holdshort.Approve, Fingerprint: before.Fingerprint}); err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), safetyLimit)
 		defer cancel()
 		next, err := s.as(t, testAdminKey).AwaitRun(ctx, taken.Run.ID)
 		if err != nil {
@@ -180,7 +180,7 @@ func TestServeAgentThroughCrashes(t *testing.T) {
 // soonLogs waits until the server's log has a text in it.
 func soonLogs(t *testing.T, s *server, want string) {
 	t.Helper()
-	late := time.After(10 * time.Second)
+	late := time.After(safetyLimit)
 	for !strings.Contains(s.said(), want) {
 		select {
 		case <-late:

@@ -23,13 +23,16 @@ func TestServerTranscripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{Dir: "testdata/script", Cmds: commands, UpdateScripts: *update, RequireExplicitExec: true, RequireUniqueNames: true, Setup: func(env *testscript.Env) error {
 		env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "home"))
 		env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
-		return nil
+		return scriptEnv(env)
 	}})
 }
 
-// soon tries until it works, for ten seconds: a process comes up, or a run goes on.
+// safetyLimit ends a wait for another process that never answers. No test passes or fails by how long it takes.
+const safetyLimit = 5 * time.Minute
+
+// soon tries until it works: a process comes up, or a run makes progress.
 func soon(ts *testscript.TestScript, try func() error) {
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(safetyLimit)
 	for {
 		err := try()
 		if err == nil {
@@ -37,7 +40,7 @@ func soon(ts *testscript.TestScript, try func() error) {
 		}
 		select {
 		case <-deadline:
-			ts.Fatalf("it did not happen in ten seconds: %v", err)
+			ts.Fatalf("it did not happen in %s: %v", safetyLimit, err)
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
