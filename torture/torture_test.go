@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/internal/testall"
 )
 
 // allModes: every way in which an engine can end, or stand still.
@@ -15,18 +16,16 @@ var allModes = []Mode{Before, After, FrozenBefore, FrozenAfter}
 // seed of the samples: the same points every time.
 const seed = 20261115
 
-// TestSQLite ends the engine before and after every call of the store that any scenario makes (a call that only looks: before it), and lets it
-// stand still at a sample of them, two scenarios at a time. With the race detector, which makes everything ten times slower, and with -short, it
-// takes a part of them; HOLDSHORT_TORTURE=full stands still everywhere.
+// TestSQLite plays every scenario with a sample of the faults. HOLDSHORT_TEST_ALL=1 ends the engine before and after
+// every store call that any scenario makes (a read: before it) and freezes it at a quarter of them;
+// HOLDSHORT_TORTURE=full freezes it at every call.
 func TestSQLite(t *testing.T) {
-	course := Course{Modes: allModes, Seed: seed, Still: 0.25, Twice: 6, Beside: 3}
+	course := Course{Modes: allModes, Seed: seed, Share: 0.015, Still: 0.01, Twice: 1, Beside: 3}
 	switch {
 	case os.Getenv("HOLDSHORT_TORTURE") == "full":
-		course.Still, course.Twice, course.Same = 0, 100, true
-	case testing.Short():
-		course.Share, course.Still, course.Twice = 0.02, 0.02, 1
-	case raceEnabled:
-		course.Share, course.Still, course.Twice = 0.015, 0.01, 1
+		course.Share, course.Still, course.Twice, course.Same = 0, 0, 100, true
+	case testall.Enabled():
+		course.Share, course.Still, course.Twice = 0, 0.25, 6
 	}
 	course.Bed = copies(t)
 	exhaust(t, "sqlite", func(*testing.T) Course { return course })
@@ -76,14 +75,15 @@ func (r *removed) Close() error {
 	return os.RemoveAll(r.dir)
 }
 
-// TestPostgres does the same on PostgreSQL: a sample, or everything with HOLDSHORT_TORTURE=full.
+// TestPostgres does the same on PostgreSQL, where HOLDSHORT_TEST_ALL=1 takes a larger sample and
+// HOLDSHORT_TORTURE=full everything.
 func TestPostgres(t *testing.T) {
-	course := Course{Modes: allModes, Seed: seed, Share: 0.04, Twice: 2, Beside: 2}
+	course := Course{Modes: allModes, Seed: seed, Share: 0.01, Twice: 1, Beside: 2}
 	switch {
 	case os.Getenv("HOLDSHORT_TORTURE") == "full":
 		course.Share, course.Twice, course.Same = 0, 100, true
-	case testing.Short() || raceEnabled:
-		course.Share, course.Twice = 0.02, 1
+	case testall.Enabled():
+		course.Share, course.Twice = 0.04, 2
 	}
 	exhaust(t, "postgres", func(t *testing.T) Course {
 		c := course

@@ -63,7 +63,7 @@ var Layers = []Layer{
 	{Dir: "store/sqlite", Imports: []string{".", "store", "store/internal/*"}, Modules: []string{"modernc.org/sqlite", "modernc.org/libc"}, Tests: []string{"store/storetest"}},
 	{Dir: "store/postgres", Imports: []string{".", "store", "store/internal/*"}, Modules: []string{"github.com/jackc/pgx/v5"},
 		Tests: []string{"store/storetest", "internal/testpg"}},
-	{Dir: "store/storetest", Imports: []string{".", "store", "store/internal/*"}, Tests: []string{"store/sqlite", "store/postgres", "internal/testpg"}},
+	{Dir: "store/storetest", Imports: []string{".", "store", "store/internal/*", "internal/testall"}, Tests: []string{"store/sqlite", "store/postgres", "internal/testpg"}},
 
 	// Language models and tools: the contract, then one folder for each
 	{Dir: "model", Imports: []string{"."}},
@@ -81,7 +81,7 @@ var Layers = []Layer{
 	{Dir: "examples/agent", Imports: []string{".", "agent", "engine", "flow", "model", "model/script", "policy", "policy/rulebook", "store/sqlite", "tool"}, Tests: append([]string{"api", "client", "config", "setup", "identity"}, bed...)},
 	{Dir: "examples/gate/*", Imports: []string{"."}},
 	{Dir: "holdshorttest", Imports: []string{".", "reply", "engine", "flow", "flow/flowcheck", "policy", "agent", "chat", "model", "tool", "store", "store/sqlite"}},
-	{Dir: "torture", Imports: []string{"..."}, Tests: []string{"internal/testpg"}},
+	{Dir: "torture", Imports: []string{"..."}, Tests: []string{"internal/testall", "internal/testpg"}},
 	{Dir: "bench", Imports: []string{"..."}, Modules: []string{"modernc.org/sqlite", "github.com/jackc/pgx/v5"}, Tests: []string{"internal/testpg"}},
 
 	// Only tests import these
@@ -90,8 +90,8 @@ var Layers = []Layer{
 	{Dir: "internal/testnode"},
 	{Dir: "internal/testreport"},
 	{Dir: "internal/browser", Imports: []string{"internal/testnode"}, Modules: []string{"github.com/chromedp"}},
-	{Dir: "internal/testpg", Modules: []string{"github.com/jackc/pgx/v5"}},
 	{Dir: "internal/testall"},
+	{Dir: "internal/testpg", Modules: []string{"github.com/jackc/pgx/v5"}},
 }
 
 // bed is what tests above the kernel build on: a whole engine, or a real database.

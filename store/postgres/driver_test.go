@@ -303,11 +303,7 @@ func (databases) Crashes(t *testing.T, play func(s store.Store, acknowledge func
 		return int(acked.Load()), d
 	}
 	t.Run("to its end", func(t *testing.T) { run(t, -2) })
-	step := 1
-	if storetest.RaceDetector() {
-		step = 4 // a sample: the rest is run without it
-	}
-	for at := 0; at < total; at += step {
+	for at := 0; at < total; at += storetest.Every(4) {
 		t.Run(fmt.Sprint("at ", at), func(t *testing.T) {
 			acknowledged, dead := run(t, at)
 			dead.options.OnStatement = nil

@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"runtime"
-	"runtime/debug"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/internal/testall"
 	"github.com/holdshort/holdshort/store"
 )
 
@@ -135,10 +134,13 @@ func receive[T any](b *bed, what string, c <-chan T) T {
 	}
 }
 
-// RaceDetector reports whether it is on. It makes everything ten times slower: what is large is smaller then.
-func RaceDetector() bool {
-	info, ok := debug.ReadBuildInfo()
-	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+// Every returns the distance between the crash points that a test takes: sample in an ordinary run, 1 in the
+// complete one. The points are the same in every run.
+func Every(sample int) int {
+	if testall.Enabled() {
+		return 1
+	}
+	return sample
 }
 
 // number reads one number by SQL.

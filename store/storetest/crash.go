@@ -338,11 +338,7 @@ func Interruptions(t *testing.T, d Driver, interrupt func(t testing.TB, db Datab
 	}
 	var total int64
 	t.Run("none", func(t *testing.T) { total = live(t, -1) })
-	step := int64(1)
-	if RaceDetector() {
-		step = 4
-	}
-	for at := int64(0); at < total; at += step {
+	for at := int64(0); at < total; at += int64(Every(4)) {
 		t.Run(fmt.Sprint("at ", at), func(t *testing.T) { live(t, at) })
 	}
 }
