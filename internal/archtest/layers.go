@@ -22,7 +22,7 @@ var Layers = []Layer{
 	{Dir: "demo", Imports: []string{".", "agent", "client", "config", "engine", "flow", "model", "model/script", "policy", "policy/rulebook", "setup", "tool"}, Tests: append([]string{"store", "store/sqlite"}, bed...)},
 	{Dir: "setup", Imports: []string{".", "agent", "config", "engine", "flow", "model", "model/*", "policy", "policy/rulebook", "tool", "tool/*"}, Tests: append([]string{"store", "store/sqlite", "api", "client", "identity"}, bed...)},
 	{Dir: "config", Imports: []string{".", "policy", "policy/rulebook", "internal/schema"}, Modules: []string{"github.com/goccy/go-yaml", "github.com/google/jsonschema-go"}},
-	{Dir: "telemetry", Imports: []string{".", "engine"}, Modules: []string{"go.opentelemetry.io/otel"}, Tests: append([]string{"flow", "policy", "store/sqlite", "tool"}, bed...)},
+	{Dir: "telemetry", Imports: []string{".", "engine"}, Modules: []string{"go.opentelemetry.io/otel"}, Tests: append([]string{"flow", "store", "policy", "store/sqlite", "tool"}, bed...)},
 
 	// 2: in and out: decode, one call below, encode. They see the kernel, never the store.
 	{Dir: "api", Imports: []string{".", "reply", "engine", "flow", "policy", "identity", "agent", "chat", "internal/schema", "internal/apart", "internal/network", "internal/pace", "internal/status"}, Modules: []string{"github.com/google/jsonschema-go"}, Tests: append([]string{"store", "store/sqlite", "tool", "model", "model/script", "internal/testnode"}, bed...)},
