@@ -57,6 +57,7 @@ func (k *checker) check() {
 	k.server()
 	k.stores()
 	k.retention()
+	k.gate()
 	k.auth()
 	for _, name := range sorted(c.Models) {
 		k.model(join("models", name), c.Models[name])

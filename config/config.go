@@ -18,6 +18,7 @@ type Config struct {
 	Agents    map[string]Agent `yaml:"agents" doc:"Agents by name."`
 	Tools     map[string]Tool  `yaml:"tools" doc:"What agents can do, by name."`
 	Policies  []Rule           `yaml:"policies" doc:"Which calls are allowed, asked about or denied; the first rule that matches counts."`
+	Gate      Gate             `yaml:"gate" doc:"Agents outside this server."`
 	Limits    Limits           `yaml:"limits" doc:"Limits of the server. Those of one agent, rule or tool are set there."`
 	Retention Retention        `yaml:"retention" doc:"How long data is kept."`
 	Channels  map[string]Free  `yaml:"channels" doc:"Chat channels by name."`
@@ -39,6 +40,14 @@ func (c Config) Fault(path, message, hint string) Fault {
 		return Fault{Path: path, Message: message, Hint: hint}
 	}
 	return c.origin.at(path, message, hint)
+}
+
+// FaultInText makes a fault of a place in the text at path, such as a condition. Line and column count from 1.
+func (c Config) FaultInText(path string, line, column int, message, hint string) Fault {
+	if c.origin == nil {
+		return c.Fault(path, message, hint)
+	}
+	return c.Fault(inText(path, line, column), message, hint)
 }
 
 // FaultOf makes a fault of the error that the part at path returned.

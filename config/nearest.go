@@ -2,6 +2,9 @@ package config
 
 import "slices"
 
+// Nearest returns the known word that a wrong one was most likely meant to be, or "".
+func Nearest(word string, known []string) string { return nearest(word, known) }
+
 // nearest gives the known word that a wrong one was most likely meant to be, or "".
 func nearest(word string, known []string) string {
 	best, distance := "", 1+max(1, len(word)/3)

@@ -36,21 +36,8 @@ func Read(file string) (Config, error) {
 func Parse(name string, content []byte, env func(string) (string, bool)) (Config, error) {
 	var c Config
 	d := &decoder{file: name, env: env, anchors: map[string]ast.Node{}, places: map[string]place{}, budget: 100_000}
-	if len(content) > maxSize {
-		return c, Faults{{File: name, Message: fmt.Sprintf("%d bytes are more than a configuration has", len(content)), Hint: "check which file this is"}}
-	}
-	if !utf8.Valid(content) {
-		return c, Faults{{File: name, Message: "this is not UTF-8 text", Hint: "save it as UTF-8"}}
-	}
-	d.lines = strings.SplitAfter(string(content), "\n")
-	file, err := parser.ParseBytes(content, 0)
-	if err != nil {
-		return c, Faults{d.syntax(err)}
-	}
-	if body, err := d.document(file); err != nil {
-		return c, Faults{*err}
-	} else if body != nil {
-		d.value(body, reflect.ValueOf(&c).Elem(), "")
+	if fault := d.read(content, &c); fault != nil {
+		d.faults, d.unread = Faults{*fault}, []string{""}
 	}
 	c.origin = &origin{at: d.at, faults: d.faults, unread: d.unread}
 	return c, c.Check()
@@ -67,6 +54,27 @@ func (c Config) Check() error {
 		return nil
 	}
 	return k.faults.Sorted()
+}
+
+// read decodes content into c. A fault that leaves nothing of the content readable is returned.
+func (d *decoder) read(content []byte, c *Config) *Fault {
+	if len(content) > maxSize {
+		return &Fault{File: d.file, Message: fmt.Sprintf("%d bytes are more than a configuration has", len(content)), Hint: "check which file this is"}
+	}
+	if !utf8.Valid(content) {
+		return &Fault{File: d.file, Message: "this is not UTF-8 text", Hint: "save it as UTF-8"}
+	}
+	d.lines = strings.SplitAfter(string(content), "\n")
+	file, err := parser.ParseBytes(content, 0)
+	if err != nil {
+		fault := d.syntax(err)
+		return &fault
+	}
+	body, fault := d.document(file)
+	if body != nil && fault == nil {
+		d.value(body, reflect.ValueOf(c).Elem(), "")
+	}
+	return fault
 }
 
 // document gives the one document of a file, nil for an empty one.

@@ -152,6 +152,9 @@ func (b *builder) join(path string, a Agent) (*agent.Agent, error) {
 		}
 		return nil, err
 	}
+	if path != "" && mode == config.Blocking && b.durableServer() {
+		b.warnBlocking(path, a)
+	}
 	listed := Listing{Name: a.Name, Description: a.Description, Mode: mode, Tools: []string{}, Examples: b.Agents[a.Name].Examples}
 	for _, t := range a.Tools {
 		listed.Tools = append(listed.Tools, t.Name)

@@ -34,6 +34,7 @@ func (b *builder) readPolicy(context.Context) error {
 				b.parts.Places[i] += ":" + strconv.Itoa(place.Line)
 			}
 		}
+		b.checkToolNames(book)
 		b.log.Info("policy.loaded", "rules", len(b.Policies), "version", book.Version())
 		rules = book
 	}

@@ -74,6 +74,9 @@ type Parts struct {
 	// Listed are the agents as people see them, by name.
 	Listed []Listing
 
+	// Warnings are about what is allowed and probably not meant.
+	Warnings config.Faults
+
 	settings config.Config // limits and retention
 	closers  []func() error
 	servers  map[string]*mcp.Server

@@ -43,20 +43,21 @@ Examples:
 
 // checked is the command's JSON.
 type checked struct {
-	File    string            `json:"file"`
-	OK      bool              `json:"ok"`
-	Faults  []config.Fault    `json:"faults"`
-	Unbuilt []string          `json:"unbuilt"` // sections that this build does not run
-	Modes   map[string]string `json:"modes"`   // of agents
+	File     string            `json:"file"`
+	OK       bool              `json:"ok"`
+	Faults   []config.Fault    `json:"faults"`
+	Warnings []config.Fault    `json:"warnings"`
+	Unbuilt  []string          `json:"unbuilt"` // sections that this build does not run
+	Modes    map[string]string `json:"modes"`   // of agents
 }
 
 func (c *configCheckCommand) Run(ctx context.Context, out *console) error {
-	read, _, err := readServable(ctx, servable{file: c.File, leaveOut: c.LeaveOut, embedded: c.Embedded})
+	read, warnings, err := readServable(ctx, servable{file: c.File, leaveOut: c.LeaveOut, embedded: c.Embedded})
 	faults := config.FaultsOf(err)
 	if err != nil && len(faults) == 0 {
 		return err
 	}
-	result := checked{File: c.File, OK: err == nil, Faults: list(faults), Unbuilt: list(read.Unbuilt()), Modes: map[string]string{}}
+	result := checked{File: c.File, OK: err == nil, Faults: list(faults), Warnings: list(warnings), Unbuilt: list(read.Unbuilt()), Modes: map[string]string{}}
 	if err == nil {
 		for name := range read.Agents {
 			if result.Modes[name], err = read.ModeOf(name); err != nil {
@@ -70,6 +71,7 @@ func (c *configCheckCommand) Run(ctx context.Context, out *console) error {
 			return err
 		}
 	case result.OK:
+		showWarnings(out, warnings)
 		out.printf("%s is right\n", c.File)
 		for _, name := range slices.Sorted(keysOf(result.Modes)) {
 			out.printf("agent %s waits %s\n", name, result.Modes[name])
@@ -97,9 +99,16 @@ func keysOf(m map[string]string) func(func(string) bool) {
 }
 
 // showFaults tells on stderr what is wrong with a configuration, with the lines that it stands in.
-func showFaults(out *console, faults config.Faults) {
+func showFaults(out *console, faults config.Faults) { showPlaces(out, "holdshort: ", faults) }
+
+// showWarnings prints warnings as faults are printed.
+func showWarnings(out *console, warnings config.Faults) {
+	showPlaces(out, "holdshort: warning: ", warnings)
+}
+
+func showPlaces(out *console, prefix string, faults config.Faults) {
 	for _, f := range faults {
-		out.notef("holdshort: %s", f.Error())
+		out.notef("%s", prefix+f.Error())
 		for line := range strings.Lines(f.Excerpt) {
 			out.notef("%s", strings.TrimRight(line, "\n"))
 		}
@@ -111,10 +120,14 @@ func showFaults(out *console, faults config.Faults) {
 
 // readServable reads a file and returns its warnings, and every fault that serve would refuse it for.
 func readServable(ctx context.Context, s servable) (read config.Config, warnings config.Faults, err error) {
-	if s.Config, err = config.Read(s.file); err != nil && config.FaultsOf(err) == nil {
+	s.Config, err = config.Read(s.file)
+	if err != nil && config.FaultsOf(err) == nil {
 		return s.Config, nil, err
 	}
-	warnings, err = s.check(ctx)
+	warnings, all := s.check(ctx)
+	if all != nil {
+		return s.Config, nil, all
+	}
 	return s.Config, warnings, err
 }
 

@@ -52,7 +52,7 @@ func (s *servable) check(ctx context.Context) (config.Faults, error) {
 	if len(s.faults) > 0 {
 		return nil, s.faults.Sorted()
 	}
-	return nil, nil
+	return parts.Warnings.Sorted(), nil
 }
 
 // add makes a fault of err, unless the value at path could not be read or has a fault already.

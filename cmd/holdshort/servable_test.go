@@ -12,6 +12,10 @@ import (
 // refusedFiles are configurations that serve refuses, with the beginning of the fault.
 var refusedFiles = map[string]struct{ text, want string }{
 	"shape":                {"server: {shutdown: soon}\n", `x.yaml:1:20: server.shutdown: want a duration`},
+	"syntax":               {"policies:\n  - when: !(tool != \"deploy\")\n    deny: true\n", `x.yaml:2:19: value is not allowed in this context`},
+	"two documents":        {"server: {}\n---\nserver: {}\n", `x.yaml:3:1: a second document`},
+	"no text":              {"server: \xff\n", `x.yaml: this is not UTF-8 text`},
+	"no mapping":           {"hello\n", `x.yaml:1:1: want keys and values`},
 	"name":                 {"agents: {a: {model: m}}\n", `x.yaml:1:14: agents.a.model: "m" is not one of models`},
 	"pattern of a script":  {"models:\n  m: {provider: script, rules: [{when: {user: \"(\"}, say: x}]}\n", `x.yaml:2:41: models.m.rules[0].when.user: not a regular expression`},
 	"store in memory":      {"stores:\n  main: {url: \"sqlite::memory:\"}\n", `x.yaml:2:10: stores.main.url: a store in memory is gone`},
@@ -23,6 +27,8 @@ var refusedFiles = map[string]struct{ text, want string }{
 	"headers of a program": {"tools:\n  f: {mcp: {command: [x], headers: {a: b}}}\n", `x.yaml:2:27: tools.f.mcp.headers: a program has no headers`},
 	"backend":              {"models: {m: {provider: script, rules: [{say: x}]}}\nagents: {a: {model: m, task: {backend: memory}}}\n", `x.yaml:2:31: agents.a.task.backend: runs are kept in a database, not in memory`},
 	"database of an agent": {"models: {m: {provider: script, rules: [{say: x}]}}\nagents: {a: {model: m, task: {sql: {dsn: x}}}}\n", `x.yaml:2:37: agents.a.task.sql.dsn: an agent has no database of its own`},
+	"tool of no agent":     {"tools: {pay: {http: {url: \"https://h.example.org\"}}}\npolicies:\n  - when: tool == \"pey\"\n    deny: true\ngate: {tools: [deploy]}\n", `x.yaml:3:19: policies[0].when: no tool is called "pey"`},
+	"pattern of the gate":  {"gate: {tools: [\"a*b\"]}\n", `x.yaml:1:16: gate.tools[0]: "a*b" names no tool`},
 	"tenant":               {"auth: {tenant: Big Corp}\n", `x.yaml:1:8: auth.tenant: "Big Corp" is not a tenant name`},
 	"public address":       {"server: {public_url: \"http://hold.example.org\"}\n", `x.yaml:1:10: server.public_url: public_url is not https`},
 	"query in an address":  {"server: {public_url: \"https://hold.example.org/?a=b\"}\n", `x.yaml:1:10: server.public_url: public_url is not an address`},

@@ -116,6 +116,9 @@ func (c *serveCommand) Run(ctx context.Context, out *console) error {
 	for _, section := range read.Unbuilt() {
 		log.Warn("left out", "section", section)
 	}
+	for _, w := range parts.Warnings.Sorted() {
+		log.Warn("warning about the configuration", "place", w.Place(), "key", w.Path, "warning", w.Message, "hint", w.Hint)
+	}
 	for _, a := range parts.Listed {
 		log.Info("agent", "name", a.Name, "mode", a.Mode, "tools", len(a.Tools))
 	}

@@ -26,6 +26,7 @@ type compiled struct {
 	shape    shape
 	guards   []guard
 	mentions []Mention
+	tools    []ToolName
 	then     policy.Verdict
 	question template
 	limits   []Limit
@@ -145,7 +146,7 @@ func (c *compiler) condition(out *compiled) {
 	options := []cel.ProgramOption{cel.EvalOptions(cel.OptOptimize), cel.CustomDecoratorV2(arithmetic)}
 	var err error
 	out.shape, out.guards = shapeOf(native.Expr()), guardsOf(native.Expr())
-	out.mentions = mentionsOf(native, out.guards)
+	out.mentions, out.tools = mentionsOf(native, out.guards), toolNamesOf(native)
 	if out.program, err = c.env.Program(checked, options...); err == nil && (out.shape.depth > 0 || out.shape.grows) {
 		out.metered, err = c.env.Program(checked, append(options, cel.CostTracking(meter{}), cel.CostLimit(c.opts.Budget))...)
 	}
