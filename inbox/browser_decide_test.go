@@ -8,6 +8,7 @@ import (
 
 // TestDemoInBrowser: the program as people run it, in a process of its own.
 func TestDemoInBrowser(t *testing.T) {
+	t.Parallel()
 	s := open(t)
 	tab := s.enter(s.Link, browser.Look{})
 	tab.Allowed = []string{"net::ERR_", " to fetch", " to load resource"}

@@ -13,6 +13,7 @@ import (
 
 // TestKindsInBrowser: every kind of request is answered on its card, and what was answered is what the run gets.
 func TestKindsInBrowser(t *testing.T) {
+	t.Parallel()
 	h := newHall(t, -1)
 	tab := h.tab("ana", browser.Look{Calm: true}, "/")
 	tab.Allowed = []string{"status of 4"}
@@ -85,6 +86,7 @@ func sameJSON(a, b string) bool {
 // TestCarefulInBrowser: what is wrong is said while it is typed; what is withheld is shown to who asks, which is noted; what cannot be undone
 // takes a word; and a reason goes with a rejection.
 func TestCarefulInBrowser(t *testing.T) {
+	t.Parallel()
 	h := newHall(t, -1)
 	tab := h.tab("ana", browser.Look{Calm: true}, "/")
 	tab.Allowed = []string{"status of 4"}
@@ -155,6 +157,7 @@ func (h *hall) noted(name string, id holdshort.RequestID) (n int) {
 
 // TestKeysOnly: from the inbox to a decision, and on to the next, without a pointer.
 func TestKeysOnly(t *testing.T) {
+	t.Parallel()
 	h := newHall(t, -1)
 	first, second, third := h.pay(10), h.pay(20), h.pay(30)
 	tab := h.tab("ana", browser.Look{Calm: true}, "/")
@@ -188,6 +191,7 @@ func TestKeysOnly(t *testing.T) {
 
 // TestPhoneInBrowser: the list, a tap, the card over it with the button under the thumb, a decision, and back; from right to left and in the dark.
 func TestPhoneInBrowser(t *testing.T) {
+	t.Parallel()
 	h := newHall(t, -1)
 	req := h.pay(75)
 	tab := h.tab("ana", browser.Look{Phone: true, Dark: true, Calm: true, Language: "ar"}, "/")
@@ -214,6 +218,7 @@ func TestPhoneInBrowser(t *testing.T) {
 
 // TestPlaygroundInBrowser: a conversation stops for a person, who decides beside it, and goes on; its run and session show the same.
 func TestPlaygroundInBrowser(t *testing.T) {
+	t.Parallel()
 	h := newHall(t, -1)
 	tab := h.tab("ana", browser.Look{Calm: true}, "/playground?new=yes")
 	tab.Click(".agent .primary")
@@ -236,6 +241,7 @@ func TestPlaygroundInBrowser(t *testing.T) {
 
 // TestWithoutScripts: whoever has none logs in, reads, and decides once, by plain links and forms.
 func TestWithoutScripts(t *testing.T) {
+	t.Parallel()
 	h := newHall(t, -1)
 	req := h.pay(75)
 	tab := browser.Start(t).Tab(t, browser.Look{NoScript: true})

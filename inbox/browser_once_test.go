@@ -13,6 +13,7 @@ import (
 
 // TestTwoReviewers: both press at the same moment; one decides, and the other is told who did.
 func TestTwoReviewers(t *testing.T) {
+	t.Parallel()
 	h := newHall(t, -1)
 	ana, ben := h.tab("ana", browser.Look{Calm: true}, "/"), h.tab("ben", browser.Look{Calm: true, Dark: true}, "/")
 	ana.Allowed, ben.Allowed = []string{"status of 409"}, []string{"status of 409"}
@@ -58,6 +59,7 @@ func TestTwoReviewers(t *testing.T) {
 
 // TestUndoInBrowser: nothing is sent while a decision can be taken back, whatever becomes of the page.
 func TestUndoInBrowser(t *testing.T) {
+	t.Parallel()
 	h := newHall(t, 30*time.Second)
 	tab := h.tab("ana", browser.Look{Calm: true}, "/")
 	req := h.pay(210)
@@ -101,6 +103,7 @@ func TestUndoInBrowser(t *testing.T) {
 
 // TestPressedTwice: a double click is one decision, and one that did not arrive is sent again as the same.
 func TestPressedTwice(t *testing.T) {
+	t.Parallel()
 	h := newHall(t, -1)
 	tab := h.tab("ana", browser.Look{Calm: true}, "/")
 	tab.Allowed = []string{"status of 503"}
@@ -129,6 +132,7 @@ func TestPressedTwice(t *testing.T) {
 
 // TestTypingSurvives: what was typed is there after a reload, and after the card was drawn anew because something happened to the request.
 func TestTypingSurvives(t *testing.T) {
+	t.Parallel()
 	h := newHall(t, -1)
 	tab := h.tab("ana", browser.Look{Calm: true}, "/")
 	req := h.pay(620)

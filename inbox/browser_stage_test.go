@@ -42,7 +42,7 @@ func program(t testing.TB) string {
 			return
 		}
 		binary.path = filepath.Join(binary.dir, "holdshort")
-		build := exec.Command("go", "build", "-o", binary.path, "github.com/holdshort/holdshort/cmd/holdshort")
+		build := exec.Command("go", "build", "-ldflags=-s -w", "-o", binary.path, "github.com/holdshort/holdshort/cmd/holdshort")
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if said, err := build.CombinedOutput(); err != nil {
 			binary.err = fmt.Errorf("build the program: %w\n%s", err, said)
@@ -69,6 +69,7 @@ type stage struct {
 // open starts the demo on a port of its own.
 func open(t testing.TB) *stage {
 	t.Helper()
+	browser.Start(t) // where there is no browser, the program need not be built
 	s := &stage{TB: t, dir: t.TempDir(), addr: "127.0.0.1:0"}
 	s.start()
 	t.Cleanup(s.kill)

@@ -2,7 +2,7 @@ package inbox_test
 
 import (
 	"fmt"
-	"hash/crc32"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -15,41 +15,91 @@ import (
 	"github.com/holdshort/holdshort/demo"
 	"github.com/holdshort/holdshort/engine"
 	"github.com/holdshort/holdshort/internal/browser"
+	"github.com/holdshort/holdshort/internal/testall"
 	"github.com/holdshort/holdshort/policy"
 )
 
 // gallery is the environment variable with the folder that pictures of everything go to. Default: none are taken.
 const gallery = "HOLDSHORT_GALLERY"
 
-// walk goes through every page and state in one look. Nothing may be in anybody's way, wider than the screen, or against the page's own rules.
+// walk visits every page in every state. A page must not be wider than its screen, break a rule of accessibility, or write an error to
+// its console.
 type walk struct {
 	*hall
-	tab   *browser.Tab
-	look  string
-	shots string
+	tab     *browser.Tab
+	look    string
+	shots   string
+	sampled bool // each state in one look only
 }
 
-// TestEveryPage: each page in each state, in looks that between them are light and dark, wide and narrow, and of both directions. With
-// pictures, each look on its own.
+// walkLooks are the looks of pictures.
+var walkLooks = map[string]browser.Look{
+	"light": {Calm: true}, "dark": {Calm: true, Dark: true}, "phone": {Calm: true, Phone: true}, "rtl": {Calm: true, Language: "he"},
+}
+
+// darkPhone differs from a light desktop in everything at once.
+var darkPhone = browser.Look{Calm: true, Phone: true, Dark: true, Language: "he"}
+
+// TestEveryPage visits each state once, partly on a light desktop and partly on a dark phone that reads from right to left.
+// With HOLDSHORT_TEST_ALL=1, or for pictures, it visits each state in each look.
 func TestEveryPage(t *testing.T) {
+	t.Parallel()
 	shots := os.Getenv(gallery)
-	looks := map[string]browser.Look{"light": {Calm: true}, "phone": {Calm: true, Phone: true, Dark: true, Language: "he"}}
-	if shots != "" {
-		looks = map[string]browser.Look{"light": {Calm: true}, "dark": {Calm: true, Dark: true}, "phone": {Calm: true, Phone: true}, "rtl": {Calm: true, Language: "he"}}
+	if shots == "" && !testall.Enabled() {
+		newWalk(t, "light", walkLooks["light"], walk{sampled: true}).all()
+		return
 	}
 	if shots != "" {
 		t.Cleanup(func() { index(t, shots, []string{"light", "dark", "rtl", "phone"}) })
 	}
+	looks := maps.Clone(walkLooks)
+	if shots == "" {
+		looks["dark phone, right to left"] = darkPhone
+	}
 	for name, look := range looks {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := &walk{hall: newHall(t, 25*time.Second), look: name, shots: shots}
-			w.tab = browser.Start(t).Tab(t, look)
-			w.tab.Allowed = []string{"status of 40", "status of 50", "net::ERR_", "EventSource"}
-			w.before()
-			w.lists(w.fill())
-			w.pages()
+			newWalk(t, name, look, walk{shots: shots}).all()
 		})
+	}
+}
+
+func newWalk(t *testing.T, name string, look browser.Look, w walk) *walk {
+	t.Helper()
+	w.hall, w.look = newHall(t, 25*time.Second), name
+	w.tab = browser.Start(t).Tab(t, look)
+	w.tab.Allowed = []string{"status of 40", "status of 50", "net::ERR_", "EventSource"}
+	return &w
+}
+
+func (w *walk) all() {
+	w.onPhone()
+	w.before()
+	all := w.fill()
+	w.onDesktop()
+	w.lists()
+	w.cards(all)
+	w.onPhone()
+	w.deciding(all)
+	w.onDesktop()
+	w.work()
+	w.onPhone()
+	w.administration()
+	w.links()
+}
+
+// onPhone shows the next pages of a sampled walk on a dark phone that reads from right to left.
+func (w *walk) onPhone() { w.Helper(); w.dress("dark phone, right to left", darkPhone) }
+
+// onDesktop shows the next pages of a sampled walk on a light desktop.
+func (w *walk) onDesktop() { w.Helper(); w.dress("light", walkLooks["light"]) }
+
+func (w *walk) dress(name string, look browser.Look) {
+	w.Helper()
+	if w.sampled {
+		w.look = name
+		w.tab.Open("about:blank") // a page is told its language when it is loaded
+		w.tab.Dress(look)
 	}
 }
 
@@ -70,11 +120,11 @@ func (w *walk) see(name string) {
 	if wide := w.tab.Excess(); wide > 0 {
 		w.Errorf("%s, %s: the page is %d px too wide", w.look, name, wide)
 	}
-	if !w.due(name) {
+	if w.sampled && !slices.Contains(representative, name) {
 		return
 	}
 	var within []string
-	if w.shots == "" && strings.HasPrefix(name, "card-") && name != "card-approval" { // the list beside it has been looked at
+	if w.sampled && strings.HasPrefix(name, "card-") && name != "card-approval" { // the list beside it was checked before
 		within = []string{"#card"}
 	}
 	for _, barrier := range w.tab.Barriers(w.TB.(*testing.T), within...) {
@@ -82,14 +132,14 @@ func (w *walk) see(name string) {
 	}
 }
 
-// inEveryLook are states whose barriers are looked for in all looks, and every time.
-var inEveryLook = []string{"inbox", "inbox-selection", "card-approval", "card-several", "card-editing", "card-unknown", "run-waiting", "playground-paused", "overview", "policy", "page-audit", "page-settings-keys", "link-open"}
-
-// due: to look for barriers takes most of the time of a walk. Without pictures the other states are looked at in one of the looks each: they are
-// made of the same parts.
-func (w *walk) due(name string) bool {
-	return w.shots != "" || slices.Contains(inEveryLook, name) || (crc32.ChecksumIEEE([]byte(name))%2 == 0) == (w.look == "light")
-}
+// representative are the states whose accessibility is checked in an ordinary run: together they show every template. The checks take
+// two thirds of the time of a walk.
+var representative = []string{"login", "inbox-empty", "inbox", "inbox-selection", "batch-summary", "inbox-decided",
+	"card-approval", "card-several", "card-choices", "card-form", "card-repair", "card-unknown", "card-changed",
+	"card-editing-wrong", "card-rejecting", "card-undo", "card-not-delivered", "card-not-connected",
+	"runs", "run-held", "run-large", "run-waiting", "sessions", "session", "playground-paused", "overview", "policy-tried",
+	"page-audit", "page-settings", "page-settings-people", "page-settings-webhooks", "page-settings-key-made", "page-help",
+	"page-nothing", "page-not-allowed", "link-open", "link-decided", "link-refused"}
 
 // card opens a request and waits until it can be used.
 func (w *walk) card(req holdshort.Request) {
@@ -199,8 +249,8 @@ func (w *walk) fill() hallRequests {
 	return all
 }
 
-// lists are the inbox and its cards.
-func (w *walk) lists(all hallRequests) {
+// lists visits the inbox without a card.
+func (w *walk) lists() {
 	w.open("/")
 	w.see("inbox")
 	browser.Eval[any](w.tab, `void [...document.querySelectorAll(".pick")].slice(0, 14).forEach(b => b.click())`)
@@ -217,6 +267,10 @@ func (w *walk) lists(all hallRequests) {
 		w.open("/?" + query)
 		w.see("inbox-" + name)
 	}
+}
+
+// cards visits requests of every kind and status.
+func (w *walk) cards(all hallRequests) {
 	for _, name := range []string{"approval", "soon", "quorum", "final", "several", "long", "rtl", "choice", "choices", "form", "confirm", "escalation", "repair", "text", "unknown", "lost", "approved", "rejected", "changed", "canceled", "expired"} {
 		w.card(all[name])
 		w.see("card-" + name)
@@ -225,6 +279,10 @@ func (w *walk) lists(all hallRequests) {
 			w.see("card-" + name + "-end")
 		}
 	}
+}
+
+// deciding visits a card in the states between the first key and the outcome.
+func (w *walk) deciding(all hallRequests) {
 	w.card(all["edit"])
 	w.press("edit")
 	w.write(`[name="a.0.amount"]`, "590")
@@ -268,12 +326,12 @@ func (w *walk) lists(all hallRequests) {
 	w.see("card-nothing")
 }
 
-// pages are all others.
-func (w *walk) pages() {
+// work visits the pages of runs, sessions and figures.
+func (w *walk) work() {
 	w.open("/runs")
 	w.see("runs")
 	many := 180
-	if w.shots == "" {
+	if w.sampled {
 		many = 40
 	}
 	small, large, broken, waits := w.start("march", 3), w.start("march", many), w.start("broken", ""), w.start("complaint", demo.Case{Order: "77", Problem: "dented"})
@@ -298,6 +356,10 @@ func (w *walk) pages() {
 	w.see("overview")
 	browser.Eval[any](w.tab, `void scrollTo(0, 900)`)
 	w.see("overview-end")
+}
+
+// administration visits the pages of rules, audit and settings.
+func (w *walk) administration() {
 	w.open("/policy")
 	w.see("policy")
 	w.write("#try-tool", "orders.refund")
@@ -322,7 +384,6 @@ func (w *walk) pages() {
 	w.see("page-nothing")
 	w.open("/as/eve?next=/audit")
 	w.see("page-not-allowed")
-	w.links()
 }
 
 // links are the pages of those who only have a link.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/internal/browser"
+	"github.com/holdshort/holdshort/internal/testall"
 )
 
 // tab opens the playground in a browser and waits until it hears the server.
@@ -23,6 +24,7 @@ const (
 
 // A whole conversation: answers appear, a pause is said and its card decided beside it, and a reload shows the same.
 func TestPlaygroundInABrowser(t *testing.T) {
+	t.Parallel()
 	b := newRunBed(t)
 	tab := b.tab("ana", browser.Look{})
 	tab.Click("form.agent button.primary")
@@ -33,8 +35,10 @@ func TestPlaygroundInABrowser(t *testing.T) {
 	tab.Wait(bubbles + ` === "good morning|I heard: good morning"`)
 	tab.Type("#text", "refund\r")
 	tab.Wait(`document.getElementById("standing").textContent.includes("Paused: waits for a person") && document.querySelectorAll("#cards article.request").length === 1`)
-	if found := tab.Barriers(t); len(found) > 0 {
-		t.Errorf("%+v", found)
+	if testall.Enabled() { // TestEveryPage checks this state
+		if found := tab.Barriers(t); len(found) > 0 {
+			t.Errorf("%+v", found)
+		}
 	}
 	tab.Open(b.http.URL + "/playground")
 	tab.Wait(`location.pathname === "/playground/` + session + `" && ` + isLive + ` && document.getElementById("standing").textContent.includes("Paused")`)
@@ -58,6 +62,7 @@ func TestPlaygroundInABrowser(t *testing.T) {
 
 // Without a connection what was written stays, and sent again it is one message; what happened meanwhile appears.
 func TestPlaygroundOffline(t *testing.T) {
+	t.Parallel()
 	b := newRunBed(t)
 	id := b.opens("ana")
 	tab := b.tab("ana", browser.Look{Phone: true, Dark: true})
@@ -84,6 +89,7 @@ func TestPlaygroundOffline(t *testing.T) {
 
 // A run's page follows the run, keeps open what somebody opened, and is replayed by keys.
 func TestRunInABrowser(t *testing.T) {
+	t.Parallel()
 	b := newRunBed(t)
 	run := b.starts("ana", "refund", "77")
 	tab := b.tab("ana", browser.Look{})

@@ -7,6 +7,7 @@ import (
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/engine"
 	"github.com/holdshort/holdshort/internal/browser"
+	"github.com/holdshort/holdshort/internal/testall"
 )
 
 // tab opens the inbox in a browser and waits until it hears the server.
@@ -28,6 +29,7 @@ func isFocused(req holdshort.Request) string {
 
 // Keys move, open, select and decide; they do nothing while somebody types, when they are off, or before what they act on can have been seen.
 func TestDeskKeys(t *testing.T) {
+	t.Parallel()
 	b := newDeskBed(t)
 	one, two, three := b.call("orders.refund", `{"amount":1}`), b.call("orders.refund", `{"amount":2}`), b.call("orders.refund", `{"amount":3}`)
 	tab := b.tab("ana", browser.Look{})
@@ -90,6 +92,7 @@ func TestDeskKeys(t *testing.T) {
 
 // What somebody points at stays where it is while rows come and go, and so does a list that was scrolled.
 func TestDeskHoldsStill(t *testing.T) {
+	t.Parallel()
 	b := newDeskBed(t)
 	var reqs []holdshort.Request
 	for i := range 6 {
@@ -125,6 +128,7 @@ func TestDeskHoldsStill(t *testing.T) {
 
 // Lists that have closed requests too follow what happens: what is decided comes to the one, and stays in the other with its outcome.
 func TestDeskFollowsClosed(t *testing.T) {
+	t.Parallel()
 	b := newDeskBed(t)
 	one, two := b.call("orders.refund", `{"amount":1}`), b.call("orders.refund", `{"amount":2}`)
 	b.decides("ben", one, holdshort.Reject)
@@ -140,6 +144,7 @@ func TestDeskFollowsClosed(t *testing.T) {
 
 // On a phone the list is the page: a card covers it, and what is covered cannot be reached; after a decision the next one waits for a tap.
 func TestDeskPhone(t *testing.T) {
+	t.Parallel()
 	b := newDeskBed(t)
 	one, two := b.call("orders.refund", `{"amount":1}`), b.call("orders.refund", `{"amount":2}`)
 	tab := b.tab("ana", browser.Look{Phone: true, Calm: true})
@@ -163,6 +168,7 @@ func TestDeskPhone(t *testing.T) {
 
 // A saved view is there after a reload, leads to what it was, and goes when it is removed.
 func TestDeskSavedViews(t *testing.T) {
+	t.Parallel()
 	b := newDeskBed(t)
 	b.call("orders.refund", `{"amount":1}`)
 	urgent := b.urgent("Now?")
@@ -186,6 +192,7 @@ func TestDeskSavedViews(t *testing.T) {
 
 // A notification says that something waits, not what: for what is critical or assigned to whoever asked to be told, while they look elsewhere.
 func TestDeskNotifies(t *testing.T) {
+	t.Parallel()
 	b := newDeskBed(t)
 	b.call("orders.refund", `{"amount":1}`)
 	tab := b.tab("ana", browser.Look{Calm: true})
@@ -225,6 +232,7 @@ func TestDeskNotifies(t *testing.T) {
 
 // Sent into the void, a batch says so and keeps its form; sent again it decides once. Pressing twice is pressing once.
 func TestDeskBatchUnsent(t *testing.T) {
+	t.Parallel()
 	b := newDeskBed(t)
 	one, two := b.call("orders.refund", `{"amount":1}`), b.call("orders.refund", `{"amount":2}`)
 	tab := b.tab("ana", browser.Look{Calm: true})
@@ -252,11 +260,16 @@ func TestDeskBatchUnsent(t *testing.T) {
 
 // Nobody is kept out: not by the list, nor by what opens over it.
 func TestDeskBarriers(t *testing.T) {
+	t.Parallel()
 	b := newDeskBed(t)
 	one := b.call("orders.refund", `{"amount":1}`)
 	b.call("disk.erase", `{"disk":"a"}`)
 	b.urgent("Now?")
-	for name, look := range map[string]browser.Look{"light": {Calm: true}, "a dark phone": {Phone: true, Dark: true, Calm: true}} {
+	looks := map[string]browser.Look{"a dark phone": {Phone: true, Dark: true, Calm: true}}
+	if testall.Enabled() { // TestEveryPage checks these states on a light desktop
+		looks["light"] = browser.Look{Calm: true}
+	}
+	for name, look := range looks {
 		tab := b.tab("ana", look)
 		check := func(state string) {
 			for _, barrier := range tab.Barriers(t) {

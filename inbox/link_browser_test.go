@@ -13,6 +13,7 @@ import (
 // TestLinkOnPhone: somebody opens their link, looks at what is withheld, changes the amount, takes it back once, approves, and sees what came
 // of it, without a login and without the token in any address that is asked for.
 func TestLinkOnPhone(t *testing.T) {
+	t.Parallel()
 	d := newLinkBed(t)
 	run, id := d.starts(t, "bank", map[string]any{"iban": "DE02-SECRET", "amount": 620})
 	token, _ := d.link(t, id, ana)
@@ -59,6 +60,7 @@ func TestLinkOnPhone(t *testing.T) {
 
 // TestLinkOvertaken: somebody else decides while the page is open; it says so by itself, before anything can be pressed.
 func TestLinkOvertaken(t *testing.T) {
+	t.Parallel()
 	d := newLinkBed(t)
 	_, id := d.starts(t, "refund", bedRefund{"1", 1})
 	token, fingerprint := d.link(t, id, ana)
@@ -76,6 +78,7 @@ func TestLinkOvertaken(t *testing.T) {
 
 // TestLinkWithoutScripts: the same page decides once, and says so, in a browser that runs nothing.
 func TestLinkWithoutScripts(t *testing.T) {
+	t.Parallel()
 	d := newLinkBed(t)
 	run, id := d.starts(t, "refund", bedRefund{"1", 120})
 	token, _ := d.link(t, id, ana)
@@ -96,6 +99,7 @@ func TestLinkWithoutScripts(t *testing.T) {
 
 // TestSettingsInBrowser: a secret is shown once, and not when the page is loaded again; a form that the browser repeats makes one key.
 func TestSettingsInBrowser(t *testing.T) {
+	t.Parallel()
 	d := newLinkBed(t)
 	path, err := d.people.LoginLink(t.Context(), bedTenant, ada, "/settings/keys")
 	if err != nil {

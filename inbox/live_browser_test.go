@@ -10,6 +10,7 @@ import (
 
 // TestLivePage: in a browser, an open page follows what happens, says when it no longer can, and goes on when it can again.
 func TestLivePage(t *testing.T) {
+	t.Parallel()
 	b := newLiveBed(t)
 	ana := b.people.set("ana", policy.Reviewer)
 	first := b.ask("Which Dana is meant?", roles(policy.Reviewer))
@@ -56,6 +57,7 @@ func TestLivePage(t *testing.T) {
 
 // TestLivePageOfflineAndBack: what the browser itself notices, and a page that it kept and shows again.
 func TestLivePageOfflineAndBack(t *testing.T) {
+	t.Parallel()
 	b := newLiveBed(t)
 	b.people.set("ana", policy.Reviewer)
 	tab := browser.Start(t).Tab(t, browser.Look{Phone: true})
@@ -76,7 +78,7 @@ func TestLivePageOfflineAndBack(t *testing.T) {
 
 // TestLivePageInTheBackground: a browser has few connections, so a page that nobody sees gives its own back; one of them stays to notify.
 func TestLivePageInTheBackground(t *testing.T) {
-	t.Parallel() // it waits most of the time
+	t.Parallel()
 	b := newLiveBed(t)
 	b.people.set("ana", policy.Reviewer)
 	tab := browser.Start(t).Tab(t, browser.Look{Calm: true})

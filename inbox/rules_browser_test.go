@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/holdshort/holdshort/internal/browser"
+	"github.com/holdshort/holdshort/internal/testall"
 )
 
 // seenBy serves the pages to one person, as a cookie would.
@@ -23,10 +24,15 @@ func (b *rulesBed) seenBy(who string) string {
 
 // The pages of rules and figures in every look: nothing in anybody's way, nothing wider than the screen.
 func TestRulesInABrowser(t *testing.T) {
+	t.Parallel()
 	b := newRulesBed(t)
 	b.live(80)
 	url, chrome := b.seenBy("adm"), browser.Start(t)
-	for name, look := range map[string]browser.Look{"light": {}, "dark on a phone": {Phone: true, Dark: true}, "right to left": {Language: "he"}} {
+	looks := map[string]browser.Look{"dark on a phone": {Phone: true, Dark: true}}
+	if testall.Enabled() { // TestEveryPage visits these pages in the other looks
+		looks["light"], looks["right to left"] = browser.Look{}, browser.Look{Language: "he"}
+	}
+	for name, look := range looks {
 		t.Run(name, func(t *testing.T) {
 			tab := chrome.Tab(t, look)
 			fits := func() {
@@ -67,6 +73,7 @@ func TestRulesInABrowser(t *testing.T) {
 
 // A replay can be called off, and then nothing of it goes on.
 func TestReplayCalledOffInABrowser(t *testing.T) {
+	t.Parallel()
 	slow := slowRules{began: make(chan struct{}), ended: make(chan struct{})}
 	b := newRulesBed(t, func(o *Options) {
 		slow.asTheyAre = o.Rules

@@ -100,6 +100,10 @@ func (tab *Tab) dress(l Look) []chromedp.Action[chromedp.Void] {
 		if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: motion}}}); err != nil {
 			return err
 		}
+		// Tests run at the same time, and only one of their windows can have the focus.
+		if _, err := chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}); err != nil {
+			return err
+		}
 		if _, err := chromedp.Call(ctx, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: l.Zone}); err != nil {
 			return err
 		}
