@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/demo"
 	"github.com/holdshort/holdshort/engine"
 	"github.com/holdshort/holdshort/flow"
 	"github.com/holdshort/holdshort/identity"
@@ -33,6 +34,7 @@ type cardBed struct {
 	t      *testing.T
 	engine *engine.Engine
 	inbox  *Inbox
+	clock  *demo.Clock
 	paid   atomic.Int64
 	sent   atomic.Int64
 	mu     sync.Mutex
@@ -59,7 +61,7 @@ var cardFlows = []flow.Flow{
 		return "done", err
 	}),
 	flow.New("hurry", 1, func(c *flow.Context, in json.RawMessage) (string, error) {
-		return flow.Ask(c, "q", flow.Question{Text: "Quick?", To: holdshort.Audience{Roles: []string{"finance"}}, Expires: 300 * time.Millisecond})
+		return flow.Ask(c, "q", flow.Question{Text: "Quick?", To: holdshort.Audience{Roles: []string{"finance"}}, Expires: time.Minute})
 	}),
 	flow.New("ask", 1, func(c *flow.Context, kind string) (json.RawMessage, error) {
 		q := flow.Question{Text: "Which of them?", To: holdshort.Audience{Roles: []string{"finance"}}, Expires: time.Hour}
@@ -119,11 +121,12 @@ var cardRules = policy.Func(func(_ context.Context, call policy.Call) (policy.Ve
 
 func newCardBed(t *testing.T) *cardBed {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "card.db"), sqlite.Options{})
+	clock := &demo.Clock{}
+	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "card.db"), sqlite.Options{Clock: clock.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &cardBed{t: t, keys: map[string]string{}}
+	b := &cardBed{t: t, clock: clock, keys: map[string]string{}}
 	log := slog.New(slog.DiscardHandler)
 	tools := []tool.Tool{
 		{Name: "orders.look", Effect: tool.Read, Call: func(context.Context, tool.Call) (tool.Result, error) {
@@ -142,7 +145,7 @@ func newCardBed(t *testing.T) *cardBed {
 			return tool.Result{}, errors.New("the line went dead")
 		}},
 	}
-	if b.engine, err = engine.New(s, engine.Config{Flows: cardFlows, Tools: tools, Policy: cardRules, Logger: log}); err != nil {
+	if b.engine, err = engine.New(s, engine.Config{Flows: cardFlows, Tools: tools, Policy: cardRules, Clock: clock.Now, Logger: log}); err != nil {
 		t.Fatal(err)
 	}
 	people, err := identity.New(b.engine, identity.Config{AdminKey: "an-administrators-key-for-tests", Logger: log})

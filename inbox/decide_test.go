@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/engine"
@@ -190,6 +191,10 @@ func TestDecideTooLate(t *testing.T) {
 	}
 	expired := b.start("hurry", `{}`)
 	form = b.form("ana", expired, "action", "answer", "value", "what I meant to say")
+	b.clock.Ago(-2 * time.Minute)
+	if _, err := b.engine.Tick(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := b.engine.AwaitRequest(t.Context(), cardTenant, expired.ID); err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/api"
+	"github.com/holdshort/holdshort/demo"
 	"github.com/holdshort/holdshort/engine"
 	"github.com/holdshort/holdshort/flow"
 	"github.com/holdshort/holdshort/identity"
@@ -38,6 +39,7 @@ type linkBed struct {
 	http    *httptest.Server
 	refunds *atomic.Int64
 	log     *lockedBuffer
+	clock   *demo.Clock
 }
 
 type lockedBuffer struct {
@@ -96,7 +98,7 @@ var bedFlows = []flow.Flow{
 			got, err := flow.Choose(c, "q", q, apples, pears)
 			return asJSON(got), err
 		case "soon":
-			q.Expires = 200 * time.Millisecond
+			q.Expires = time.Minute
 		case "many":
 			got, err := flow.ChooseMany(c, "q", q, apples, pears, plums)
 			return asJSON(got), err
@@ -135,11 +137,12 @@ func (deafReceiver) Send(context.Context, holdshort.TenantID, holdshort.Delivery
 
 func newLinkBed(t *testing.T, change ...func(*identity.Config, *inbox.Options)) *linkBed {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "pages.db"), sqlite.Options{})
+	clock := &demo.Clock{}
+	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "pages.db"), sqlite.Options{Clock: clock.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &linkBed{refunds: new(atomic.Int64), log: new(lockedBuffer)}
+	d := &linkBed{refunds: new(atomic.Int64), log: new(lockedBuffer), clock: clock}
 	log := slog.New(slog.NewTextHandler(d.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	call := func(context.Context, tool.Call) (tool.Result, error) {
 		return tool.Result{Value: json.RawMessage(`"re_` + strings.Repeat("1", int(d.refunds.Add(1))) + `"`)}, nil
@@ -149,7 +152,7 @@ func newLinkBed(t *testing.T, change ...func(*identity.Config, *inbox.Options)) 
 		{Name: "bank.send", Effect: tool.Write, Schema: json.RawMessage(`{"type":"object"}`), Call: call},
 		{Name: "disk.wipe", Effect: tool.Write, Reversible: tool.Irreversible, Schema: json.RawMessage(`{"type":"object"}`), Call: call},
 	}
-	if d.engine, err = engine.New(s, engine.Config{Flows: bedFlows, Tools: tools, Policy: bedRules, Grace: 5 * time.Second, Logger: log, Senders: map[string]engine.Sender{engine.WebhookChannel: deafReceiver{}}}); err != nil {
+	if d.engine, err = engine.New(s, engine.Config{Flows: bedFlows, Tools: tools, Policy: bedRules, Clock: clock.Now, Grace: 5 * time.Second, Logger: log, Senders: map[string]engine.Sender{engine.WebhookChannel: deafReceiver{}}}); err != nil {
 		t.Fatal(err)
 	}
 	config, options := identity.Config{AdminKey: "an-administrators-key-for-tests", Logger: log}, inbox.Options{Logger: log, Rate: -1}

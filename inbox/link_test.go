@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/engine"
@@ -433,6 +434,10 @@ func TestLinkExpired(t *testing.T) {
 	d := newLinkBed(t)
 	_, id := d.starts(t, "ask", "soon")
 	token, fingerprint := d.link(t, id, ana)
+	d.clock.Ago(-2 * time.Minute)
+	if _, err := d.engine.Tick(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := d.engine.AwaitRequest(t.Context(), bedTenant, id); err != nil {
 		t.Fatal(err)
 	}
