@@ -22,6 +22,7 @@ type Report struct {
 	Sweep   *Sweep        `json:"sweep,omitempty"`
 	Sleeps  *Sleeps       `json:"sleeps,omitempty"`
 	Door    *Door         `json:"door,omitempty"`
+	Starts  *Starts       `json:"starts,omitempty"`
 	Agents  *Agents       `json:"agents,omitempty"`
 	Rules   *Rules        `json:"rules,omitempty"`
 	Inbox   *Inbox        `json:"inbox,omitempty"`
@@ -147,6 +148,7 @@ func (r Report) WriteTable(w io.Writer) error {
 		fmt.Fprintf(w, "%d sleeps woke %s late, p99 %s; an idle engine asks the store %.1f times a second\n", s.Timers, micro(s.LateP50), micro(s.LateP99), s.IdleCalls)
 	}
 	r.Door.write(w)
+	r.Starts.write(w)
 	r.Agents.write(w)
 	r.Inbox.write(w)
 	return nil

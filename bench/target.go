@@ -39,6 +39,8 @@ type Options struct {
 	Door bool
 	// Pollers that wait while the door is measured, and IdleConnections that only wait; 0 leaves that part out.
 	Pollers, IdleConnections int
+	// Open is how many requests are parked through the HTTP API while starting runs is measured; 0 leaves that part out.
+	Open int
 	// Agents also measures runs of agents beside runs of flows that do the same.
 	Agents bool
 	// Steps that a run of an agent has behind it when the time to go on is taken. Default: 200.
@@ -238,7 +240,7 @@ func Run(ctx context.Context, options Options) (Report, error) {
 			return report, err
 		}
 	}
-	for _, part := range []func(context.Context, *target, Options, *Report) error{measureCommits, measureCycle, measureSleeps, measureSweep, measureParked, measureDoor, measureAgents, measureResume, measureRules, measureInbox} {
+	for _, part := range []func(context.Context, *target, Options, *Report) error{measureCommits, measureCycle, measureSleeps, measureSweep, measureParked, measureDoor, measureStarts, measureAgents, measureResume, measureRules, measureInbox} {
 		if err := part(ctx, t, o, &report); err != nil {
 			return report, err
 		}

@@ -20,6 +20,7 @@ type benchCommand struct {
 	Door     bool          `help:"Also measure the HTTP API beside the same calls in the process."`
 	Pollers  int           `help:"With --door: this many callers wait for a decision."`
 	Waiters  int           `help:"With --door: this many connections only wait."`
+	Open     int           `help:"Also park this many open requests through the HTTP API and compare starting a run with none open."`
 	Agents   bool          `help:"Also measure runs of an agent whose model costs nothing, beside flows that do the same."`
 	Rules    bool          `help:"Also measure how long a policy of 200 rules takes to judge a call."`
 	Inbox    int           `help:"Also open this many requests and measure people's lists, counts and searches (1000000 takes some minutes and 3 GiB)."`
@@ -41,6 +42,7 @@ Example:
   holdshort bench --duration 5s
   holdshort bench --only --cycle --sleeps 200
   holdshort bench --only --door --pollers 1000 --waiters 10000
+  holdshort bench --only --open 100000 --folder .
   holdshort bench --only --agents --callers 1,16,64
   holdshort bench --only --rules
   holdshort bench --only --inbox 1000000 --folder .
@@ -70,7 +72,7 @@ func (c *benchCommand) Run(ctx context.Context, out *console) error {
 		return err
 	}
 	report, err := bench.Run(ctx, bench.Options{Store: c.Store, Folder: c.Folder, Duration: c.Duration, Callers: c.Callers, Cycle: c.Cycle, Parked: c.Parked, Due: c.Due, Sleeps: c.Sleeps,
-		Door: c.Door, Pollers: c.Pollers, IdleConnections: c.Waiters, Agents: c.Agents, Rules: c.Rules, Inbox: c.Inbox, NoCommits: c.Only, Self: self, Progress: progress(out)})
+		Door: c.Door, Pollers: c.Pollers, IdleConnections: c.Waiters, Open: c.Open, Agents: c.Agents, Rules: c.Rules, Inbox: c.Inbox, NoCommits: c.Only, Self: self, Progress: progress(out)})
 	if err != nil {
 		return err
 	}
