@@ -32,17 +32,29 @@ const (
 // HOLDSHORT_TEST_SKIP_POSTGRES=1 skips the test instead, for `make test-short`.
 func URL(t testing.TB) string {
 	t.Helper()
+	return newDatabase(t, serverURL(t), "template0")
+}
+
+// serverURL returns the URL of the server, or skips or fails the test as URL says.
+func serverURL(t testing.TB) string {
+	t.Helper()
 	skipIfAsked(t)
 	server := os.Getenv(serverVar)
 	if server == "" {
 		t.Fatalf("this test needs PostgreSQL and %s is not set: run `make test`, or `make postgres` in another terminal and set %s to what it prints", serverVar, serverVar)
 	}
+	return server
+}
+
+// newDatabase copies the template and drops the copy when the test ends.
+func newDatabase(t testing.TB, server, template string) string {
+	t.Helper()
 	name := "holdshort_test_" + strings.ToLower(rand.Text())
 	own, err := withDatabase(server, name)
 	if err != nil {
 		t.Fatalf("read %s: %v", serverVar, err)
 	}
-	if err := create(server, name); err != nil {
+	if err := create(server, name, template); err != nil {
 		t.Fatalf("create a test database on the server of %s: %v", serverVar, err)
 	}
 	t.Cleanup(func() {
@@ -70,9 +82,9 @@ func withDatabase(server, name string) (string, error) {
 	return u.String(), nil
 }
 
-// create copies template0: nobody can be connected to it, so creations at the same time do not trip over one another.
-func create(server, name string) error {
-	statement := "CREATE DATABASE " + name + " TEMPLATE template0 ENCODING 'UTF8'"
+// create copies a template that accepts no connections, such as template0: a template in use cannot be copied.
+func create(server, name, template string) error {
+	statement := "CREATE DATABASE " + name + " TEMPLATE " + template + " ENCODING 'UTF8'"
 	for attempt := 1; ; attempt++ {
 		err := execute(server, statement)
 		if refused, ok := errors.AsType[*pgconn.PgError](err); ok && refused.Code == "55006" && attempt < 5 {

@@ -15,7 +15,7 @@ import (
 // behindProxy is a database whose node reaches it through a proxy.
 func behindProxy(t *testing.T, o Options) (*database, *proxy) {
 	t.Helper()
-	d := emptyDatabase(t, o)
+	d := migratedDatabase(t, o)
 	p, through := newProxy(t, d.url)
 	direct := d.url
 	d.url = through

@@ -48,20 +48,66 @@ type database struct {
 
 var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
 
-// newDatabase makes an empty database and opens a node on it.
+// newDatabase creates a database and opens a node on it.
 func newDatabase(t testing.TB, o Options) *database {
 	t.Helper()
-	d := emptyDatabase(t, o)
+	d := migratedDatabase(t, o)
 	d.open(t)
 	t.Cleanup(func() { d.close(t) })
 	return d
 }
 
-// emptyDatabase has a clock that can be moved: a function that stands before the server's own in the search path.
+// fakeClock is a function that precedes the server's own in the search path; its shift moves the time.
+const fakeClock = `CREATE SCHEMA fake; CREATE TABLE fake.clock (shift interval NOT NULL); INSERT INTO fake.clock VALUES ('0');
+	CREATE FUNCTION fake.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS
+		'SELECT pg_catalog.clock_timestamp() + shift FROM fake.clock'`
+
+const searchPath = "&options=-c%20search_path%3Dpublic%2Cfake%2Cpg_catalog"
+
+// emptyDatabase has a clock that can be moved and no schema of a store.
 func emptyDatabase(t testing.TB, o Options) *database {
 	t.Helper()
-	server := testpg.URL(t)
-	d := &database{url: server + "&options=-c%20search_path%3Dpublic%2Cfake%2Cpg_catalog", folder: t.TempDir(), options: o}
+	d := databaseAt(t, testpg.URL(t), o)
+	d.Exec(t, fakeClock)
+	return d
+}
+
+// migrated is a database as a node leaves it after the migrations, before it writes its identity and its keys.
+var migrated = testpg.Template{Prepare: func(url string) error {
+	s := &Store{options: Options{Logger: quiet}.withDefaults()}
+	if err := s.configure(url + searchPath); err != nil {
+		return err
+	}
+	defer s.pool.Close()
+	c, err := s.dial(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	c.ctx = ctx
+	if err := c.Exec(fakeClock); err != nil {
+		return err
+	}
+	if err := s.greet(c); err != nil {
+		return err
+	}
+	return s.migrate(c)
+}}
+
+func TestMain(m *testing.M) { os.Exit(migrated.Main(m)) }
+
+// migratedDatabase is emptyDatabase with the schema of this build. A test with migrations of its own gets it empty.
+func migratedDatabase(t testing.TB, o Options) *database {
+	t.Helper()
+	if o.migrations != nil {
+		return emptyDatabase(t, o)
+	}
+	return databaseAt(t, migrated.URL(t), o)
+}
+
+func databaseAt(t testing.TB, url string, o Options) *database {
+	t.Helper()
+	d := &database{url: url + searchPath, folder: t.TempDir(), options: o}
 	if d.options.Clock == nil {
 		d.options.Clock = func() time.Time {
 			if at := d.frozen.Load(); at != nil {
@@ -73,8 +119,6 @@ func emptyDatabase(t testing.TB, o Options) *database {
 	if d.options.Logger == nil {
 		d.options.Logger = quiet
 	}
-	d.Exec(t, `CREATE SCHEMA fake; CREATE TABLE fake.clock (shift interval NOT NULL); INSERT INTO fake.clock VALUES ('0');
-		CREATE FUNCTION fake.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS 'SELECT pg_catalog.clock_timestamp() + shift FROM fake.clock'`)
 	return d
 }
 
@@ -272,7 +316,7 @@ func (databases) Crashes(t *testing.T, play func(s store.Store, acknowledge func
 		var acked atomic.Int64
 		seen := -1 << 30 // nothing counts before the script begins
 		died, buried := make(chan struct{}), make(chan struct{})
-		d := emptyDatabase(t, Options{Lanes: 1})
+		d := migratedDatabase(t, Options{Lanes: 1})
 		d.options.OnStatement = func(string) { // one lane, so one goroutine at a time
 			if seen++; seen == at {
 				close(died)

@@ -30,7 +30,7 @@ type wire struct {
 // behindWire is a database whose node reaches it over a wire.
 func behindWire(t *testing.T, o Options) (*database, *wire) {
 	t.Helper()
-	d := emptyDatabase(t, o)
+	d := migratedDatabase(t, o)
 	u, err := url.Parse(d.url)
 	if err != nil {
 		t.Fatal(err)
