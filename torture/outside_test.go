@@ -103,6 +103,7 @@ func (s *server) liveKeys() (names []string) {
 
 // TestOutside tortures a server of its own over its public API while somebody kills it and starts it again.
 func TestOutside(t *testing.T) {
+	t.Parallel()
 	s := newServer(t, binary(t))
 	if err := s.start(); err != nil {
 		t.Fatal(err)

@@ -31,7 +31,7 @@ type postgresBed struct {
 }
 
 // fill makes beds for passes that go on beside each other.
-func fill(t *testing.T, beds int) func() (Bed, holdshort.TenantID, error) {
+func fill(t *testing.T, beds int) passBed {
 	t.Helper()
 	free := make(chan *postgresBed, beds)
 	for range beds {

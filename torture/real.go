@@ -26,6 +26,8 @@ type RealOptions struct {
 	Keyring string
 	// Duration of the killing. Default: one minute.
 	Duration time.Duration
+	// Enough, if set, prolongs the killing until it reports true: a slow machine does less in the same time.
+	Enough func(Activity) bool
 	// Workers is how many processes run the engine. Default: 3 on PostgreSQL; SQLite has one.
 	Workers int
 	// Clients that start and decide at once. Default: 32.

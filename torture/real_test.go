@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/internal/testall"
 	"github.com/holdshort/holdshort/internal/testpg"
 	"github.com/holdshort/holdshort/torture"
 )
@@ -52,10 +53,15 @@ const earlyKills = 74
 
 // TestReal kills the one process that has a SQLite file, and kills and freezes three processes on one PostgreSQL database.
 func TestReal(t *testing.T) {
+	t.Parallel()
 	self := binary(t)
-	o := torture.RealOptions{Duration: 8 * time.Second, Seed: earlyKills, Worker: []string{self, "torture-worker"}, Counter: []string{self, "torture-counter"}}
-	if testing.Short() {
-		o.Duration = 3 * time.Second
+	o := torture.RealOptions{Duration: 2 * time.Second, Seed: earlyKills, Worker: []string{self, "torture-worker"}, Counter: []string{self, "torture-counter"},
+		Enough: func(a torture.Activity) bool {
+			return a.Kills > 0 && a.Runs >= 20 && a.Pauses >= 10 && a.Decisions >= 10 && a.Messages >= 3 && a.Agents >= 3 &&
+				a.Conflicts > 0 && a.Effects > 0
+		}}
+	if testall.Enabled() {
+		o.Duration = 8 * time.Second
 	}
 	t.Run("sqlite", func(t *testing.T) {
 		o := o
@@ -71,10 +77,15 @@ func TestReal(t *testing.T) {
 
 // TestRealHTTP does the same, and everything that clients do goes through the public API.
 func TestRealHTTP(t *testing.T) {
+	t.Parallel()
 	self := binary(t)
-	o := torture.RealOptions{HTTP: true, Duration: 5 * time.Second, Clients: 16, Seed: earlyKills, Worker: []string{self, "torture-worker"}, Counter: []string{self, "torture-counter"}}
-	if testing.Short() {
-		o.Duration = 3 * time.Second
+	o := torture.RealOptions{HTTP: true, Duration: 2 * time.Second, Clients: 16, Seed: earlyKills, Worker: []string{self, "torture-worker"}, Counter: []string{self, "torture-counter"},
+		Enough: func(a torture.Activity) bool {
+			return a.Kills > 0 && a.Runs >= 10 && a.Pauses >= 10 && a.Decisions >= 10 && a.Messages >= 3 && a.Agents >= 3 &&
+				a.Raised >= 3 && a.Streamed > 0
+		}}
+	if testall.Enabled() {
+		o.Duration = 5 * time.Second
 	}
 	t.Run("sqlite", func(t *testing.T) {
 		o := o

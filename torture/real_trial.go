@@ -30,7 +30,7 @@ func (t *trial) run(ctx context.Context, out RealReport) (RealReport, error) {
 	k := newKiller(t.fleet, t.Seed, func(err error) { t.report.Violate(Progress, "%v", err) })
 	began := time.Now()
 	t.Progress(fmt.Sprintf("killing for %s, seed %d", t.Duration, t.Seed))
-	killing, stop := context.WithTimeout(ctx, t.Duration)
+	killing, stop := context.WithCancel(ctx)
 	defer stop()
 	watching, enough := context.WithCancel(ctx)
 	defer enough()
@@ -42,6 +42,8 @@ func (t *trial) run(ctx context.Context, out RealReport) (RealReport, error) {
 	var wg sync.WaitGroup
 	wg.Go(func() { k.run(killing) })
 	wg.Go(func() { l.run(killing, t.Clients) })
+	t.killFor(ctx, l.ledger, k.kills.Load)
+	stop()
 	wg.Wait()
 	if ctx.Err() != nil {
 		return out, ctx.Err()
