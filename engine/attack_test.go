@@ -337,14 +337,20 @@ func TestCancelReason(t *testing.T) {
 	if _, err := b.Cancel(t.Context(), tenant, run.ID, ops, "Jane Doe, +1 555 0100, asked for it"); err != nil {
 		t.Errorf("cancel: %v", err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), safetyLimit)
 	defer cancel()
-	b.Watch(ctx, tenant, engine.WatchInput{Run: run.ID}, func(e holdshort.Event) error {
+	err := b.Watch(ctx, tenant, engine.WatchInput{Run: run.ID}, func(e holdshort.Event) error {
 		if strings.Contains(e.Code, "Jane") {
 			t.Errorf("text in an event: %+v", e)
 		}
+		if e.Type == "run.canceled" {
+			return errEnough
+		}
 		return nil
 	})
+	if !errors.Is(err, errEnough) {
+		t.Errorf("watch: %v", err)
+	}
 }
 
 // outcomes that cannot be stored as they are.

@@ -103,7 +103,7 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), safetyLimit)
 	defer cancel()
 	go e.Run(ctx)
 	<-e.Ready()

@@ -12,6 +12,7 @@ import (
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/engine"
 	"github.com/holdshort/holdshort/flow"
+	"github.com/holdshort/holdshort/internal/testall"
 	"github.com/holdshort/holdshort/policy"
 	"github.com/holdshort/holdshort/tool"
 )
@@ -149,7 +150,11 @@ func TestTimeouts(t *testing.T) {
 
 // TestCancelRace: a cancellation and an approval at once; whoever wins, the call is made once or never, and the run ends.
 func TestCancelRace(t *testing.T) {
-	for range 20 {
+	rounds := 6
+	if testall.Enabled() {
+		rounds = 20
+	}
+	for range rounds {
 		var pay counter
 		b := newBed(t, engine.Config{Flows: []flow.Flow{refunds}, Tools: []tool.Tool{refundTool(&pay)}})
 		run := b.start("refunds", refund{"77", 120})
@@ -268,7 +273,7 @@ func TestSilence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wait, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	wait, cancel := context.WithTimeout(t.Context(), safetyLimit)
 	defer cancel()
 	held, err := b.AwaitRun(wait, tenant, run.ID, func(r holdshort.Run) bool { return r.Held != nil })
 	if err != nil || held.Held.Code != holdshort.Stuck {

@@ -161,7 +161,7 @@ func TestLateAnswer(t *testing.T) {
 		t.Fatalf("%+v", req)
 	}
 	close(release)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), safetyLimit)
 	defer cancel()
 	if _, err := b.AwaitRun(ctx, tenant, run.ID, func(r holdshort.Run) bool { return r.Status != holdshort.RunWaiting }); err != nil {
 		t.Fatal(err)

@@ -21,7 +21,7 @@ var errEnough = errors.New("enough")
 func watched(t *testing.T, e *engine.Engine, in engine.WatchInput, n int) []holdshort.Event {
 	t.Helper()
 	var got []holdshort.Event
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), safetyLimit)
 	defer cancel()
 	err := e.Watch(ctx, tenant, in, func(event holdshort.Event) error {
 		if got = append(got, event); len(got) == n {
@@ -40,7 +40,7 @@ func TestWatchAll(t *testing.T) {
 	eachStore(t, engine.Config{}, func(t *testing.T, e *engine.Engine) {
 		const writers, each = 8, 12
 		const all = writers * each * 2 // raised, and decided
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), safetyLimit)
 		defer cancel()
 		running, stop := context.WithCancel(ctx)
 		var loops sync.WaitGroup

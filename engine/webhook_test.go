@@ -268,7 +268,7 @@ func TestWebhookLoop(t *testing.T) {
 				if !strings.Contains(string(d.Body), "key.created") {
 					t.Errorf("got %s", d.Body)
 				}
-			case <-time.After(30 * time.Second):
+			case <-time.After(safetyLimit):
 				t.Fatalf("delivery %d does not come", i)
 			}
 			if i < 2 {
