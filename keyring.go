@@ -37,6 +37,7 @@ type secrets struct {
 	decision []byte
 	vote     []byte
 	tenant   []byte
+	journal  []byte
 	payload  []byte
 	seal     ed25519.PrivateKey
 }
@@ -95,7 +96,7 @@ func deriveKey(id string, root []byte) *key {
 		}
 		return derived
 	}
-	s := &secrets{root: root, decision: derive("decision"), vote: derive("vote"), tenant: derive("tenant-hash"), payload: derive("payload"),
+	s := &secrets{root: root, decision: derive("decision"), vote: derive("vote"), tenant: derive("tenant-hash"), journal: derive("journal"), payload: derive("payload"),
 		seal: ed25519.NewKeyFromSeed(derive("seal"))}
 	return &key{id: id, open: func() *secrets { return s }}
 }
