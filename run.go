@@ -105,6 +105,7 @@ type Run struct {
 	Claims      int             `json:"-"` // claims since it last made progress; too many and it is held
 	Attempt     int             `json:"attempt"`
 	Open        int             `json:"-"`                // how many of its requests are open
+	Recorded    string          `json:"-"`                // signed digest of its journal; "" before it is stored, and for runs older than digests
 	Pruned      bool            `json:"pruned,omitempty"` // its journal is gone: it cannot be retried; set by the store
 	CreatedAt   time.Time       `json:"created_at"`
 	UpdatedAt   time.Time       `json:"updated_at"`

@@ -58,7 +58,7 @@ func (s *slice) look(ctx context.Context, key string, invocations []flow.Invocat
 			op, err := tx.Operation(s.operationID(c.Key))
 			if err == nil {
 				c.prior = &op
-				err = errors.Join(c.recall(tx), s.reread(tx, c))
+				err = errors.Join(c.recall(tx), s.reread(tx, run, c))
 			}
 			if err != nil && c.prior != nil {
 				return err
@@ -80,11 +80,14 @@ func (s *slice) look(ctx context.Context, key string, invocations []flow.Invocat
 
 // reread looks whether the outcome of an operation that is closed came into the journal after that was loaded: a process that lost the run
 // still records what its call brought.
-func (s *slice) reread(tx store.ReadTx, c *call) error {
+func (s *slice) reread(tx store.ReadTx, run holdshort.Run, c *call) error {
 	if c.prior.Status != holdshort.OperationDone && c.prior.Status != holdshort.OperationFailed {
 		return nil
 	}
 	entries, err := tx.Journal(s.id)
+	if err == nil {
+		err = s.e.verify(tx, run, entries)
+	}
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func (c *change) cancelRun(run *holdshort.Run, code holdshort.Code, actor string
 	if err := c.end(run, holdshort.RunCancel, "run.canceled", actor, code, data); err != nil {
 		return err
 	}
-	return c.PutRun(*run)
+	return c.PutRun(run)
 }
 
 // stopSlice tells a run that is executed here that it is over, without waiting for its next commit.

@@ -23,6 +23,8 @@ type change struct {
 	channel string              // over which the person acts whose words this carries out; "": none is known
 	origins map[holdshort.RunID]*holdshort.Run
 	added   []holdshort.JournalEntry
+	signed  int // how many of added are in the digests of their runs
+	stored  map[holdshort.RunID]bool
 	known   *known
 	decided *holdshort.Decision           // the last that it added
 	chats   map[holdshort.SessionID]*chat // sessions that it touches: read once, written once, at its end
@@ -61,6 +63,9 @@ func (e *Engine) update(ctx context.Context, tenant holdshort.TenantID, fn func(
 			}
 			if own = fn(c); own == nil {
 				own = c.closeChats()
+			}
+			if own == nil {
+				own = c.allSigned()
 			}
 			if own == nil && key != nil {
 				own = c.remember(key)

@@ -147,7 +147,7 @@ func (s *slice) write(c *change, run *holdshort.Run, batch pending, fresh bool, 
 		run.Lease.Until = latest(run.Lease.Until, c.now.Add(s.e.config.Lease))
 	}
 	run.UpdatedAt = c.now
-	return c.PutRun(*run)
+	return c.PutRun(run)
 }
 
 func latest(a, b time.Time) time.Time {

@@ -54,12 +54,18 @@ func (c *change) runFor(action policy.Action, actor holdshort.Actor, id holdshor
 
 // holdDamaged stores the hold of a run whose row is damaged, so that operators see it.
 func (e *Engine) holdDamaged(ctx context.Context, tenant holdshort.TenantID, run holdshort.Run) {
-	if run.Held == nil || !run.Held.Since.IsZero() {
+	if run.Status.Ended() || run.Held != nil && !run.Held.Since.IsZero() {
 		return
 	}
-	e.log.Error("a run is held: its row cannot be read", "run_id", run.ID, "flow", run.Flow, "code", holdshort.Corrupt)
+	e.log.Error("a run is held: its row is damaged", "run_id", run.ID, "flow", run.Flow, "code", holdshort.Corrupt)
 	err := e.update(unkeyed(context.WithoutCancel(ctx)), tenant, func(c *change) error {
 		now, err := c.Tx.Run(run.ID)
+		if err == nil && now.Held == nil && !now.Status.Ended() { // it can be read, and the digest of its journal does not fit
+			if err := c.hold(&now, holdshort.Corrupt); err != nil {
+				return err
+			}
+			return c.PutRun(&now)
+		}
 		if !isDamaged(now, err) || now.Held == nil || !now.Held.Since.IsZero() {
 			return nil // repaired, ended, or held meanwhile
 		}

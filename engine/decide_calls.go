@@ -233,7 +233,7 @@ func (c *change) reopen(run *holdshort.Run, draft holdshort.Request, d holdshort
 		return err
 	}
 	if run != nil {
-		if err := c.PutRun(*run); err != nil {
+		if err := c.PutRun(run); err != nil {
 			return err
 		}
 	}

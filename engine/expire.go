@@ -82,7 +82,7 @@ func (c *change) timeout(req holdshort.Request, run *holdshort.Run, slot *slot) 
 		if err := c.end(run, holdshort.RunFail, "run.failed", "system:timeout", holdshort.Expired, nil); err != nil {
 			return err
 		}
-		return c.PutRun(*run)
+		return c.PutRun(run)
 	}
 	return c.wake(run, slot, "system:timeout")
 }
@@ -102,7 +102,7 @@ func (c *change) escalate(req holdshort.Request, run *holdshort.Run) error {
 	if err := c.open(run, &next); err != nil {
 		return err
 	}
-	return c.PutRun(*run)
+	return c.PutRun(run)
 }
 
 // approveOnTimeout approves in the name of the clock: only where a policy says so in so many words, and only if the prompt surely arrived.
@@ -144,7 +144,7 @@ func (e *Engine) fireSleep(ctx context.Context, tenant holdshort.TenantID, t hol
 			return err
 		}
 		if run.Status.Ended() { // failed: should somebody retry it, its sleep is over
-			return nil
+			return c.PutRun(&run)
 		}
 		return c.wake(&run, slot, "system:timer")
 	}, store.RunRow(id))

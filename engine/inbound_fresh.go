@@ -91,8 +91,8 @@ func (r *router) activeRun() (*holdshort.Run, error) {
 	return &run, err
 }
 
-// begin starts a run of the session's flow within the transaction.
-func (c *change) begin(t *chat, input json.RawMessage, trace string, by holdshort.Actor, s *slot) (holdshort.Run, error) {
+// begin starts a run of the session's flow within the transaction, with posts in its journal.
+func (c *change) begin(t *chat, input json.RawMessage, trace string, by holdshort.Actor, s *slot, posts ...holdshort.JournalEntry) (holdshort.Run, error) {
 	ses := t.session
 	if by.Who() == ses.User {
 		by = holdshort.Actor{ID: ses.User}
@@ -106,7 +106,13 @@ func (c *change) begin(t *chat, input json.RawMessage, trace string, by holdshor
 	if err != nil {
 		return run, err
 	}
-	if err := c.PutRun(run); err != nil {
+	for _, e := range posts {
+		e.RunID, e.Attempt, e.Started, e.Ended = run.ID, run.Attempt, c.now, c.now
+		if err := c.AddJournal(e); err != nil {
+			return run, err
+		}
+	}
+	if err := c.PutRun(&run); err != nil {
 		return run, err
 	}
 	run.Revision++

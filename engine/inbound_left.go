@@ -39,20 +39,11 @@ func (c *change) handOver(t *chat) error {
 	if err := json.Unmarshal(waiting[0].Outcome, &first); err != nil {
 		return err
 	}
-	run, err := c.begin(t, first.Body, strings.TrimPrefix(waiting[0].Key, postKey("")), holdshort.Actor{ID: t.session.User}, nil)
+	_, err = c.begin(t, first.Body, strings.TrimPrefix(waiting[0].Key, postKey("")), holdshort.Actor{ID: t.session.User}, nil, waiting[1:]...)
 	if holdshort.CodeOf(err) == holdshort.FlowUnknown {
 		return nil // the history has them
 	}
-	if err != nil {
-		return err
-	}
-	for _, e := range waiting[1:] {
-		e.RunID, e.Attempt, e.Started, e.Ended = run.ID, run.Attempt, c.now, c.now
-		if err := c.AddJournal(e); err != nil {
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
 // untaken gives the posts of a name that no Wait took, in the order in which they came.

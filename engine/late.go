@@ -124,7 +124,7 @@ func (c *change) learn(op holdshort.Operation, happened bool, result tool.Result
 
 func (c *change) wakeUnlessOver(run *holdshort.Run, actor string) error {
 	if run.Status.Ended() {
-		return c.PutRun(*run)
+		return c.PutRun(run)
 	}
 	return c.wake(run, nil, actor)
 }

@@ -55,36 +55,77 @@ func (s *slice) close(c *call, a attempt, happened bool, result tool.Result, fau
 // settle commits what was learned of an operation, whether the run is still ours or not. If it is not, whoever has it may have looked before
 // this commit and be about to wait for what is here now: then the run is woken.
 func (s *slice) settle(id string, learn func(ch *change, op holdshort.Operation) error) error {
-	s.mu.Lock()
-	epoch := s.epoch
-	s.mu.Unlock()
 	ours := true
-	rows := []store.Row{store.OperationRow(id)}
 	return s.e.persist(func(ctx context.Context) error {
-		for {
-			err := s.e.update(ctx, s.tenant, func(ch *change) error {
-				op, err := ch.Operation(id)
-				if err != nil {
-					return err
-				}
-				if err := learn(ch, op); err != nil {
-					return err
-				}
-				if ours {
-					return ch.FenceRun(s.id, epoch)
-				}
-				run, err := ch.Run(s.id)
-				if err != nil || run.Status.Ended() {
-					return err
-				}
-				return ch.wake(&run, nil, "system:worker")
-			}, rows...)
-			if !ours || !errors.Is(err, holdshort.LeaseLost) {
+		if ours {
+			err := s.settleOurs(ctx, id, learn)
+			if !errors.Is(err, holdshort.LeaseLost) {
 				return err
 			}
-			ours, rows = false, append(rows, store.RunRow(s.id))
+			ours = false
 		}
+		return s.e.update(ctx, s.tenant, func(ch *change) error {
+			if err := ch.learnOf(id, learn); err != nil {
+				return err
+			}
+			run, err := ch.Run(s.id)
+			switch {
+			case err != nil:
+				return err
+			case run.Status.Ended() && ch.allSigned() == nil:
+				return nil
+			case run.Status.Ended():
+				return ch.PutRun(&run)
+			}
+			return ch.wake(&run, nil, "system:worker")
+		}, store.OperationRow(id), store.RunRow(s.id))
 	})
+}
+
+// settleOurs commits what was learned while the run is this node's: LeaseLost if it is not. An entry in the journal changes the digest in
+// the run's row, so the run is stored with it, as this slice knows it.
+func (s *slice) settleOurs(ctx context.Context, id string, learn func(ch *change, op holdshort.Operation) error) error {
+	s.commits.Lock()
+	defer s.commits.Unlock()
+	base := s.snapshot()
+	var run holdshort.Run
+	var stored bool
+	look := false // the first look is at what this slice stored last
+	err := s.e.update(ctx, s.tenant, func(ch *change) (err error) {
+		run, stored = base, false
+		if look {
+			if run, err = ch.Run(s.id); err != nil {
+				return err
+			}
+		}
+		look = true
+		if run.Lease.Epoch != s.epoch || run.Status != holdshort.RunRunning {
+			return errLeaseLost
+		}
+		if err := ch.learnOf(id, learn); err != nil {
+			return err
+		}
+		if ch.stored[s.id] || ch.allSigned() == nil {
+			return ch.FenceRun(s.id, run.Lease.Epoch)
+		}
+		stored = true
+		return ch.PutRun(&run)
+	}, store.OperationRow(id), store.RunRow(s.id))
+	if err == nil && stored {
+		run.Revision++
+		s.mu.Lock()
+		s.run = run
+		s.mu.Unlock()
+	}
+	return err
+}
+
+func (c *change) learnOf(id string, learn func(ch *change, op holdshort.Operation) error) error {
+	op, err := c.Operation(id)
+	if err != nil {
+		return err
+	}
+	return learn(c, op)
 }
 
 // persist repeats a commit that must not be given up while the store is away.

@@ -250,7 +250,7 @@ func (c *change) settleByHand(run *holdshort.Run, req holdshort.Request, d holds
 		return err
 	}
 	if run.Status.Ended() {
-		return c.PutRun(*run)
+		return c.PutRun(run)
 	}
 	return c.wake(run, slot, d.Actor.ID)
 }

@@ -75,7 +75,7 @@ func (c *change) retry(run *holdshort.Run, slot *slot, actor string) error {
 	if err != nil {
 		return err
 	}
-	if err := c.PutRun(next); err != nil {
+	if err := c.PutRun(&next); err != nil {
 		return err
 	}
 	next.Revision++

@@ -133,8 +133,17 @@ func (s *slice) loop() {
 func (s *slice) load() error {
 	var entries []holdshort.JournalEntry
 	err := s.e.store.View(s.ctx, s.tenant, func(tx store.ReadTx) (err error) {
-		entries, err = tx.Journal(s.id)
-		return err
+		if entries, err = tx.Journal(s.id); err != nil {
+			return err
+		}
+		if s.e.verify(tx, s.snapshot(), entries) == nil {
+			return nil
+		}
+		run, err := tx.Run(s.id) // something may have been added since this slice knew the run
+		if err != nil {
+			return err
+		}
+		return s.e.verify(tx, run, entries)
 	})
 	if errors.Is(err, holdshort.Corrupt) || errors.Is(err, holdshort.KeyUnknown) || errors.Is(err, holdshort.MACInvalid) {
 		_, held := s.finish(flow.Ending{State: flow.Held, Code: holdshort.CodeOf(err), Err: err})

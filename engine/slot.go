@@ -125,7 +125,7 @@ func (c *change) wake(run *holdshort.Run, s *slot, actor string) error {
 	if err != nil {
 		return err
 	}
-	if err := c.PutRun(next); err != nil {
+	if err := c.PutRun(&next); err != nil {
 		return err
 	}
 	next.Revision++

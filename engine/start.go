@@ -57,7 +57,7 @@ func (e *Engine) Start(ctx context.Context, tenant holdshort.TenantID, in StartI
 		if err := c.activate(&run); err != nil {
 			return err
 		}
-		if err := c.PutRun(run); err != nil {
+		if err := c.PutRun(&run); err != nil {
 			return err
 		}
 		return c.event("run.created", &run, nil, starter(run), "", nil)

@@ -126,7 +126,7 @@ func (e *Engine) fireOperation(ctx context.Context, tenant holdshort.TenantID, t
 			if err := c.lost(&run, op, stepOf(op)); err != nil {
 				return err
 			}
-			return c.PutRun(run)
+			return c.PutRun(&run)
 		}
 		// Whoever executes the run has the answer, or will find that there is none; should it die, the timer is there again.
 		if err := c.SetTimer(holdshort.Timer{Kind: t.Kind, Subject: t.Subject, Key: t.Key, DueAt: c.now.Add(e.config.Lease)}); err != nil {

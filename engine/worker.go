@@ -113,7 +113,7 @@ func (c *change) takeOver(run *holdshort.Run, room func(flow.Flow) bool) (bool, 
 		if err := c.hold(run, holdshort.Poisoned); err != nil {
 			return false, err
 		}
-		return false, c.PutRun(*run)
+		return false, c.PutRun(run)
 	}
 	left := run.Status == holdshort.RunRunning
 	next := *run
@@ -126,7 +126,7 @@ func (c *change) takeOver(run *holdshort.Run, room func(flow.Flow) bool) (bool, 
 	if ours, err := c.claim(&next, room); err != nil || !ours {
 		return false, err
 	}
-	if err := c.PutRun(next); err != nil {
+	if err := c.PutRun(&next); err != nil {
 		return false, err
 	}
 	next.Revision++

@@ -62,6 +62,11 @@ func (k *Kit) revive(was recording) holdshort.RunID {
 				return err
 			}
 		}
+		digest, err := k.store.Keyring().ExtendJournal(k.Tenant(), run.ID, "", was.Journal...)
+		if err != nil {
+			return err
+		}
+		run.Recorded = digest
 		return tx.PutRun(run)
 	}, store.RunRow(run.ID))
 	k.must("store the recorded run", err)

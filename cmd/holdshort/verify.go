@@ -18,7 +18,7 @@ type verifyCommand struct {
 }
 
 func (verifyCommand) Help() string {
-	return `Checks the chain of every stream, the root and signature of every seal, and the digest of every body that was not erased. Exit 0: the log is what was written. Exit 1: it is not, or it could not be read to its end.
+	return `Checks the chain of every stream, the root and signature of every seal, the digest of every body that was not erased, and the journals of runs that have not ended. Exit 0: the log is what was written. Exit 1: it is not, or it could not be read to its end.
 
 Examples:
 
@@ -31,6 +31,7 @@ type verified struct {
 	Store string `json:"store"`
 	OK    bool   `json:"ok"`
 	store.Verdict
+	RunFaults []store.RunFault `json:"run_faults,omitempty"` // runs that have not ended and whose rows are damaged
 }
 
 func (c *verifyCommand) Run(ctx context.Context, out *console) error {
@@ -47,15 +48,22 @@ func (c *verifyCommand) Run(ctx context.Context, out *console) error {
 	if err != nil {
 		return err
 	}
+	runs, err := s.System().ExamineRuns(ctx, mostExamined)
+	if err != nil {
+		return err
+	}
 	if c.JSON {
 		if v.Faults == nil {
 			v.Faults = []store.Fault{}
 		}
-		err = out.encode(verified{Store: l.String(), OK: len(v.Faults) == 0, Verdict: v})
+		err = out.encode(verified{Store: l.String(), OK: len(v.Faults)+len(runs.Faults) == 0, Verdict: v, RunFaults: runs.Faults})
 	} else {
 		showVerdict(out, v)
+		for _, f := range runs.Faults {
+			out.printf("%s  %s of tenant %s: %s\n", out.status(statusFail), f.Run, f.Tenant, f.Problem)
+		}
 	}
-	if len(v.Faults) > 0 {
+	if len(v.Faults)+len(runs.Faults) > 0 {
 		return verdict(exitFailed) // also when nobody read it to the end
 	}
 	return err

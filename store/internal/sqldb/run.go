@@ -28,11 +28,11 @@ type runBody struct {
 }
 
 var insertRun, updateRun = puts("runs",
-	[]string{"status", "held_code", "held_since", "wake", "epoch", "lease_owner", "lease_until", "claims", "updated_at", "ended_at", "body"},
+	[]string{"status", "held_code", "held_since", "wake", "epoch", "lease_owner", "lease_until", "claims", "updated_at", "ended_at", "recorded", "body"},
 	[]string{"session_id", "agent", "flow", "flow_version", "created_at", "fixed"})
 
 const runColumns = `id, revision, status, session_id, agent, flow, flow_version, held_code, held_since, wake, epoch, lease_owner, lease_until, claims,
-	created_at, updated_at, ended_at, pruned, fixed, body`
+	created_at, updated_at, ended_at, pruned, recorded, fixed, body`
 
 var (
 	selectRun = point(`SELECT ` + runColumns + ` FROM runs WHERE tenant = ? AND id = ?`)
@@ -50,7 +50,7 @@ func (tx *Tx) scanRun(scan func(...any) error) (run holdshort.Run, id string, er
 	var heldSince, until, created, updated, ended, pruned int64
 	var fixed, body []byte
 	err = scan(&id, &run.Revision, &run.Status, &run.SessionID, &run.Agent, &run.Flow, &run.FlowVersion, &heldCode, &heldSince, &run.Wake, &run.Lease.Epoch,
-		&run.Lease.Owner, &until, &run.Claims, &created, &updated, &ended, &pruned, &fixed, &body)
+		&run.Lease.Owner, &until, &run.Claims, &created, &updated, &ended, &pruned, &run.Recorded, &fixed, &body)
 	if err != nil {
 		return run, id, err
 	}
@@ -97,7 +97,7 @@ func (tx *Tx) PutRun(run holdshort.Run) error {
 	if err := tx.required("run", id, string(run.Status), run.Flow); err != nil {
 		return err
 	}
-	if err := tx.texts("run", string(run.SessionID), run.Agent, run.Lease.Owner); err != nil {
+	if err := tx.texts("run", string(run.SessionID), run.Agent, run.Lease.Owner, run.Recorded); err != nil {
 		return err
 	}
 	body, err := tx.encode("run", id, runBody{Result: run.Result, Error: run.Error, Attempt: run.Attempt, Open: run.Open})
@@ -118,7 +118,7 @@ func (tx *Tx) PutRun(run holdshort.Run) error {
 		hold = *run.Held
 	}
 	return tx.put("run", id, run.Revision, insertRun, updateRun, []any{string(run.Status), string(hold.Code), micros(hold.Since), run.Wake,
-		run.Lease.Epoch, run.Lease.Owner, micros(run.Lease.Until), int64(run.Claims), micros(run.UpdatedAt), micros(run.EndedAt), body}, once)
+		run.Lease.Epoch, run.Lease.Owner, micros(run.Lease.Until), int64(run.Claims), micros(run.UpdatedAt), micros(run.EndedAt), run.Recorded, body}, once)
 }
 
 func (tx *Tx) HoldRun(id holdshort.RunID, hold holdshort.Hold) error {
