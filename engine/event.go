@@ -14,9 +14,9 @@ func (c *change) AddEvent(e holdshort.Event) error {
 }
 
 // EraseSession also wakes the watchers: the store writes the event of it.
-func (c *change) EraseSession(id holdshort.SessionID) error {
+func (c *change) EraseSession(id holdshort.SessionID, actor string) error {
 	c.ring(topicEvents)
-	return c.Tx.EraseSession(id)
+	return c.Tx.EraseSession(id, actor)
 }
 
 // event adds an audit fact about a run, a request, or both, over the channel of this change if there is one.

@@ -66,7 +66,7 @@ func (c *change) deleteSession(id holdshort.SessionID, actor holdshort.Actor, er
 	}
 	done.Runs, done.Erased = runs, erase
 	if erase {
-		return done, c.EraseSession(id)
+		return done, c.EraseSession(id, clip(actor.ID))
 	}
 	if err := c.dropAll(id); err != nil {
 		return done, err

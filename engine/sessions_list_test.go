@@ -46,7 +46,7 @@ func TestSessionsFor(t *testing.T) {
 		return int(map[bool]int{true: -1, false: 1}[x.ID > y.ID])
 	})
 	gone := all[7].ID
-	if err := b.store.Update(b.reported(), tenant, func(tx store.Tx) error { return tx.EraseSession(gone) }); err != nil {
+	if err := b.store.Update(b.reported(), tenant, func(tx store.Tx) error { return tx.EraseSession(gone, "ana") }); err != nil {
 		t.Fatal(err)
 	}
 	key := holdshort.Actor{ID: "key_1", Kind: holdshort.Service, ForUser: "carl"}

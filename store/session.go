@@ -29,7 +29,7 @@ type SessionWriter interface {
 	PutSession(holdshort.Session) error
 	// EraseSession deletes the session's messages, and the payloads of its runs, journals, requests, decisions, deliveries and inbound
 	// rows. Events and ledger stay: they hold no text. It is refused while an operation of the session is started.
-	EraseSession(holdshort.SessionID) error
+	EraseSession(id holdshort.SessionID, actor string) error
 }
 
 // MessageQuery selects a session's messages, oldest first: by their time, then by their number.

@@ -124,7 +124,7 @@ func erasedSession(ctx context.Context, s store.Store) error {
 	if err != nil {
 		return err
 	}
-	return s.Update(ctx, sampleTenant, func(tx store.Tx) error { return tx.EraseSession(id) })
+	return s.Update(ctx, sampleTenant, func(tx store.Tx) error { return tx.EraseSession(id, "ana") })
 }
 
 // sealed does what the sequencer does each minute.

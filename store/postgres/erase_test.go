@@ -34,7 +34,7 @@ func TestEraseMeetsNewRun(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		erased = d.store.Update(ctx, "acme", func(tx store.Tx) error { return tx.EraseSession("ses_1") }, store.SessionRow("ses_1"))
+		erased = d.store.Update(ctx, "acme", func(tx store.Tx) error { return tx.EraseSession("ses_1", "ana") }, store.SessionRow("ses_1"))
 	}()
 	if err := d.blocked(done); err != nil {
 		t.Fatal(err)

@@ -222,7 +222,7 @@ func TestErasedFile(t *testing.T) {
 		t.Fatalf("indexed %d: %v", n, err)
 	}
 	f.Reopen(t)
-	if err := f.store.Update(context.Background(), "acme", func(tx store.Tx) error { return tx.EraseSession("ses_1") }); err != nil {
+	if err := f.store.Update(context.Background(), "acme", func(tx store.Tx) error { return tx.EraseSession("ses_1", "ana") }); err != nil {
 		t.Fatal(err)
 	}
 	f.close(t)

@@ -137,7 +137,7 @@ func testSeats(b *bed) {
 	for i := 3; i < len(requests); i++ {
 		b.update(change(i, i%2 == 0, close(holdshort.RequestCanceled)))
 	}
-	b.update(func(tx store.Tx) error { return tx.EraseSession(session.ID) })
+	b.update(func(tx store.Tx) error { return tx.EraseSession(session.ID, "ana") })
 	if left := b.seatRows(); len(left) != 0 {
 		b.Errorf("nothing is open, and %v are taken", left)
 	}

@@ -82,7 +82,7 @@ func testErased(b *bed) {
 		}
 	}
 	b.seal(1000)
-	b.update(func(tx store.Tx) error { return tx.EraseSession(h.session.ID) })
+	b.update(func(tx store.Tx) error { return tx.EraseSession(h.session.ID, "ana") })
 	if left := b.canaries(); len(left) != 0 {
 		b.Errorf("text is left in %v", left)
 	}
@@ -139,8 +139,8 @@ func testErased(b *bed) {
 	if e := last[len(last)-1]; e.Type != "session.erased" || e.Session != h.session.ID {
 		b.Errorf("the erasure left %+v", e)
 	}
-	b.update(func(tx store.Tx) error { return tx.EraseSession(h.session.ID) })
-	if err := b.try(func(tx store.Tx) error { return tx.EraseSession(newSession(birth).ID) }); holdshort.CodeOf(err) != holdshort.NotFound {
+	b.update(func(tx store.Tx) error { return tx.EraseSession(h.session.ID, "ana") })
+	if err := b.try(func(tx store.Tx) error { return tx.EraseSession(newSession(birth).ID, "ana") }); holdshort.CodeOf(err) != holdshort.NotFound {
 		b.Errorf("erasing an unknown session: %v", err)
 	}
 	b.db.Crash(b)
@@ -163,7 +163,7 @@ func testNotErased(b *bed) {
 		change(h)
 		b.update(h.write)
 		before := b.dump(acme)
-		err := b.try(func(tx store.Tx) error { return tx.EraseSession(h.session.ID) })
+		err := b.try(func(tx store.Tx) error { return tx.EraseSession(h.session.ID, "ana") })
 		b.refused(err, holdshort.WrongState)
 		if holdshort.HintOf(err) == "" {
 			b.Errorf("%s: %v does not say what to do", name, err)

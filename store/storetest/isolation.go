@@ -249,7 +249,7 @@ func (w *twins) writes() map[string]func(store.Tx) error {
 			// Nothing may be open.
 			ended, closed, done := run, request, operation
 			ended.Status, ended.EndedAt, closed.Status, done.Status = holdshort.RunCanceled, tx.Now(), holdshort.RequestCanceled, holdshort.OperationDone
-			return firstError(tx.PutRun(ended), tx.PutRequest(closed), tx.PutOperation(done), tx.EraseSession(w.session.ID))
+			return firstError(tx.PutRun(ended), tx.PutRequest(closed), tx.PutOperation(done), tx.EraseSession(w.session.ID, "ana"))
 		},
 		"PutMessage": func(tx store.Tx) error { return tx.PutMessage(message) },
 		"PutRun":     func(tx store.Tx) error { return tx.PutRun(run) },

@@ -121,7 +121,7 @@ func testSessionMoves(b *bed, s holdshort.Session) {
 	if owners() != 1 {
 		b.Error("the session has no owner: the test shows nothing")
 	}
-	b.update(func(tx store.Tx) error { return tx.EraseSession(s.ID) })
+	b.update(func(tx store.Tx) error { return tx.EraseSession(s.ID, "ana") })
 	if got := ofUser("dora"); len(got) > 0 || owners() != 0 {
 		b.Errorf("after it was erased dora has %v", got)
 	}

@@ -240,7 +240,7 @@ func testClosedRequests(b *bed) {
 			r.Status = holdshort.RequestCanceled
 			err = firstError(err, tx.PutRequest(r))
 		}
-		return firstError(err, tx.EraseSession(session.ID))
+		return firstError(err, tx.EraseSession(session.ID, "ana"))
 	})
 	got, _ := closed(time.Time{}, 0)
 	if len(got) == 0 || slices.ContainsFunc(got, func(c store.ClosedRequest) bool { return !c.Erased || c.Rule != "" || c.Outcome != "" }) {

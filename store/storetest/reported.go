@@ -136,7 +136,7 @@ func (b *bed) reportErasure(r *reports) {
 	b.Helper()
 	s := newSession(b.now())
 	b.update(func(tx store.Tx) error { return tx.PutSession(s) })
-	err := b.store().Update(r.context(), acme, func(tx store.Tx) error { return tx.EraseSession(s.ID) }, store.SessionRow(s.ID))
+	err := b.store().Update(r.context(), acme, func(tx store.Tx) error { return tx.EraseSession(s.ID, "ana") }, store.SessionRow(s.ID))
 	if err != nil {
 		b.Fatalf("erase: %v", err)
 	}

@@ -239,7 +239,7 @@ func testForgotten(b *bed) {
 		b.Fatalf("%d found, want %d", n, len(gone))
 	}
 	for _, h := range gone {
-		b.update(func(tx store.Tx) error { return tx.EraseSession(h.session.ID) })
+		b.update(func(tx store.Tx) error { return tx.EraseSession(h.session.ID, "ana") })
 	}
 	check := func(when string) {
 		b.Helper()
@@ -264,7 +264,7 @@ func testForgotten(b *bed) {
 	// Somebody changed by hand what was indexed: it is forgotten all the same.
 	b.db.Exec(b, "UPDATE runs SET agent = 'tuba'")
 	last := stays[len(stays)-1]
-	b.update(func(tx store.Tx) error { return tx.EraseSession(last.session.ID) })
+	b.update(func(tx store.Tx) error { return tx.EraseSession(last.session.ID, "ana") })
 	stays = stays[:len(stays)-1]
 	b.index()
 	check("changed by hand")
@@ -367,7 +367,7 @@ func testAlike(b *bed) {
 	if got := ask(newRequest(birth)); len(got.Outcomes) != 0 || len(got.Decided) != 0 {
 		b.Errorf("one without a call is like %+v", got)
 	}
-	b.update(func(tx store.Tx) error { return tx.EraseSession(session.ID) })
+	b.update(func(tx store.Tx) error { return tx.EraseSession(session.ID, "ana") })
 	if got := ask(last); len(got.Outcomes) != 0 || got.Expired != 0 || len(got.Decided) != 0 {
 		b.Errorf("erased, and still %+v", got)
 	}
@@ -513,7 +513,7 @@ func SearchCrashes(t *testing.T, d Driver) {
 		}
 		if ok && update(func(tx store.Tx) error { return firstError(write(stays)(tx), write(erased)(tx)) }) && step(1) && step(100) {
 			acknowledge()
-			if update(func(tx store.Tx) error { return tx.EraseSession(erased.session.ID) }) {
+			if update(func(tx store.Tx) error { return tx.EraseSession(erased.session.ID, "ana") }) {
 				acknowledge()
 			}
 		}
@@ -532,7 +532,7 @@ func SearchCrashes(t *testing.T, d Driver) {
 		b.finds("oboe", 2-map[bool]int{true: 1}[acknowledged == 2 || b.isErased(erased.request.ID)])
 		indexAll(t, s, "node")
 		b.finds("keep", 1)
-		if err := s.Update(context.Background(), acme, func(tx store.Tx) error { return tx.EraseSession(erased.session.ID) }); err != nil {
+		if err := s.Update(context.Background(), acme, func(tx store.Tx) error { return tx.EraseSession(erased.session.ID, "ana") }); err != nil {
 			t.Fatal(err)
 		}
 		b.finds("forget", 0)

@@ -243,7 +243,7 @@ func testBodies(t *testing.T, d Driver) {
 	if v := b.verifies(); v.Erased != 0 {
 		b.Errorf("%d bodies erased", v.Erased)
 	}
-	b.update(func(tx store.Tx) error { return tx.EraseSession(session.ID) })
+	b.update(func(tx store.Tx) error { return tx.EraseSession(session.ID, "ana") })
 	for _, digest := range digests {
 		absent(b, "an erased body", func(tx store.ReadTx) ([]byte, error) { return tx.Body(digest) })
 	}

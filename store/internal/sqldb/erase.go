@@ -23,7 +23,7 @@ var (
 )
 
 // EraseSession is one transaction: the guards fail it as a whole while anything of the session is under way.
-func (tx *Tx) EraseSession(id holdshort.SessionID) error {
+func (tx *Tx) EraseSession(id holdshort.SessionID, actor string) error {
 	if err := tx.required("session", string(id)); err != nil {
 		return err
 	}
@@ -55,5 +55,5 @@ func (tx *Tx) EraseSession(id holdshort.SessionID) error {
 			return err
 		}
 	}
-	return tx.AddEvent(holdshort.Event{Type: "session.erased", Session: id})
+	return tx.AddEvent(holdshort.Event{Type: "session.erased", Session: id, Actor: actor})
 }
