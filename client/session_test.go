@@ -93,7 +93,7 @@ func TestWebhooks(t *testing.T) {
 	d := newDoor(t)
 	ctx := t.Context()
 	olga := d.as(t, "olga", []string{"operator"}, nil)
-	made, err := olga.CreateWebhook(ctx, client.NewWebhook{URL: "https://hooks.example.org/in", Events: []string{"schedule:created"}})
+	made, err := olga.CreateWebhook(ctx, client.NewWebhook{URL: "https://hooks.example.org/in", Events: []string{"store.restore_accepted"}})
 	if err != nil || made.Secret == "" {
 		t.Fatalf("%+v, %v", made, err)
 	}

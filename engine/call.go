@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 
 	"github.com/holdshort/holdshort"
@@ -56,7 +57,7 @@ func (s *slice) Calls(ctx context.Context, key string, invocations []flow.Invoca
 			wg.Go(func() {
 				defer func() {
 					if p := recover(); p != nil { // outside of the flow's own goroutine nobody else would catch it
-						faults[i] = flow.Hold(holdshort.Internal, panicError(p))
+						faults[i] = flow.Hold(holdshort.Internal, panicError(p, clipLong(string(debug.Stack()))))
 					}
 				}()
 				faults[i] = s.carryOut(ctx, c)

@@ -68,6 +68,7 @@ func (c *change) end(run *holdshort.Run, input holdshort.RunInput, event, actor 
 		return err
 	}
 	*run = next
+	c.logFailed(next)
 	if err := c.leave(*run); err != nil {
 		return err
 	}

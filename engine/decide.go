@@ -157,6 +157,7 @@ func (c *change) decide(in DecideInput, slot *slot, out *Decided) error {
 	if err != nil { // nothing may be decided for a damaged run: the request stays open
 		return err
 	}
+	c.channel = in.Channel
 	d := holdshort.Decision{RequestID: req.ID, Action: in.Action, Actor: in.Actor, Message: in.Message, OptionIDs: in.OptionIDs, Value: in.Value, Calls: in.Calls,
 		Raw: in.Raw, Channel: in.Channel, ResolvedBy: in.ResolvedBy, SelfApproved: ownRequest(in.Actor, req), Fingerprint: in.Fingerprint, At: c.now}
 	d = withArgs(d, req, in.Args)
@@ -278,10 +279,8 @@ func (c *change) resolve(req, closed holdshort.Request, d holdshort.Decision, ru
 		return err
 	}
 	out.Request, out.Decision = closed, &d
-	c.logs = append(c.logs, func() {
-		c.e.log.Info("HITL_RESUME_VALID", "trace_id", req.TraceID, "session_id", req.SessionID, "run_id", req.RunID, "request_id", req.ID, "action", d.Action,
-			"outcome", closed.Outcome, "actor", d.Actor.ID, "return_to", req.ReturnTo.Node+"/"+req.ReturnTo.Mode)
-	})
+	resumed := append([]any{"action", d.Action, "outcome", closed.Outcome, "actor", d.Actor.ID}, returnField(req)...)
+	c.logRequest("HITL_RESUME_VALID", req, resumed...)
 	if next != nil {
 		return c.reopen(run, *next, d, out)
 	}

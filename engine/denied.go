@@ -36,7 +36,7 @@ func (e *Engine) denied(ctx context.Context, tenant holdshort.TenantID, actor ho
 		return
 	}
 	err := e.update(unkeyed(context.WithoutCancel(ctx)), tenant, func(c *change) error {
-		return c.event("access.denied", nil, &on, clip(actor.ID), holdshort.Code(action), nil)
+		return c.event("access.denied", c.originOf(on.RunID), &on, clip(actor.ID), holdshort.Code(action), nil)
 	})
 	if err != nil {
 		e.log.Error("record a refusal", "actor", actor.ID, "action", action, "error", err)

@@ -46,9 +46,7 @@ func (c *change) expire(req holdshort.Request, run *holdshort.Run, slot *slot) (
 			return closed, err
 		}
 	}
-	c.logs = append(c.logs, func() {
-		c.e.log.Info("HITL_EXPIRED", "trace_id", req.TraceID, "session_id", req.SessionID, "run_id", req.RunID, "request_id", req.ID, "origin_step_id", req.OriginStepID)
-	})
+	c.logRequest("HITL_EXPIRED", req, "origin_step_id", req.OriginStepID)
 	if run == nil {
 		return closed, c.timeoutGate(closed)
 	}

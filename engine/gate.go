@@ -182,18 +182,10 @@ func (c *change) openGate(req holdshort.Request, actor string) (holdshort.Reques
 	}
 	c.e.places.put(c.Tenant(), req, nil)
 	c.ring(requestTopic(req.ID))
-	if err := c.event("hitl.interrupt.paused", nil, &req, actor, holdshort.Code(req.Reason), nil); err != nil {
+	if err := c.pausedEvents(nil, req, actor); err != nil {
 		return req, err
 	}
-	if name, ok := pausedEvents[req.Kind]; ok {
-		if err := c.event(name, nil, &req, actor, "", nil); err != nil {
-			return req, err
-		}
-	}
-	c.logs = append(c.logs, func() {
-		c.e.log.Info("HITL_CREATED", "trace_id", req.TraceID, "session_id", req.SessionID, "request_id", req.ID, "kind", req.Kind, "reason", req.Reason, "source", req.Source,
-			"raised_by", req.Requester.RaisedBy)
-	})
+	c.logRequest("HITL_CREATED", req, "kind", req.Kind, "reason", req.Reason, "source", req.Source, "raised_by", req.Requester.RaisedBy)
 	return req, nil
 }
 
@@ -223,6 +215,9 @@ func (c *change) resolveAtOnce(req holdshort.Request, v policy.Verdict, out *Ask
 	c.e.places.put(c.Tenant(), closed, nil)
 	c.ring(requestTopic(closed.ID))
 	out.Request, out.Decision = closed, &d
+	if err := c.event("hitl.request.created", nil, &req, clip(req.Requester.RaisedBy), holdshort.Code(req.Reason), nil); err != nil {
+		return err
+	}
 	if err := c.callback(closed, "hitl.request.decided"); err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ func (e *Engine) Handback(ctx context.Context, tenant holdshort.TenantID, in Han
 			return err
 		}
 		s = t.session
-		return c.event("hitl.live_takeover.ended", nil, &holdshort.Request{SessionID: s.ID}, in.Actor.ID, "", map[string]string{"taken_by": clip(was.TakenBy)})
+		return c.eventOver(s.Channel, "hitl.live_takeover.ended", nil, &holdshort.Request{SessionID: s.ID}, in.Actor.ID, "", map[string]string{"taken_by": clip(was.TakenBy)})
 	})
 	if err != nil {
 		return holdshort.Session{}, err

@@ -83,6 +83,7 @@ func misread(err error, q *reply.Question) reply.Reading {
 
 // reask asks the same request again: why, in the user's language, in front of the original question. Nothing else changes.
 func (r *router) reask(req *holdshort.Request, q *reply.Question, why reply.Reading) error {
+	run := r.c.originOf(req.RunID)
 	if req.Reasks < r.c.e.config.Limits.Reasks {
 		next, err := req.Reask(r.c.now)
 		if err != nil {
@@ -94,10 +95,8 @@ func (r *router) reask(req *holdshort.Request, q *reply.Question, why reply.Read
 	}
 	r.got.Outcome = RoutedReask
 	r.repeat(req, reply.AskAgainText(why, q, req.Question))
-	r.c.logs = append(r.c.logs, func() {
-		r.c.e.log.Info("HITL_RE_ASK", "trace_id", req.TraceID, "session_id", req.SessionID, "run_id", req.RunID, "request_id", req.ID, "why", why.String())
-	})
-	return r.c.event("hitl.request.reasked", nil, req, r.actor.ID, holdshort.Code(why.Reason), nil)
+	r.c.logRequest("HITL_RE_ASK", *req, "why", why.String())
+	return r.c.event("hitl.request.reasked", run, req, r.actor.ID, holdshort.Code(why.Reason), nil)
 }
 
 // repeat sends the question of an open request once more. It is in the session's memory already, so the model does not see it again.
@@ -109,6 +108,7 @@ func (r *router) repeat(req *holdshort.Request, text string) {
 // askAgain is for a bare reply that may have been meant for something else: nothing is decided and nothing is counted. A question that is
 // still on its way will arrive; one that was given up is tried again; one that arrived is repeated.
 func (r *router) askAgain(req *holdshort.Request) error {
+	run := r.c.originOf(req.RunID)
 	r.hear("text", req)
 	r.got.Outcome = RoutedAgain
 	languages := languagesOf(req, r.t.session, r.text)
@@ -119,7 +119,7 @@ func (r *router) askAgain(req *holdshort.Request) error {
 	if again {
 		r.repeat(req, reply.Say(reply.SayAgain, languages)+"\n\n"+req.Question)
 	}
-	return r.c.event("hitl.request.reasked", nil, req, r.actor.ID, "HITL_ASKED_AGAIN", nil)
+	return r.c.event("hitl.request.reasked", run, req, r.actor.ID, "HITL_ASKED_AGAIN", nil)
 }
 
 // hurry brings a question that was not delivered yet on its way. again: it was.
@@ -183,15 +183,13 @@ func (r *router) stale(req *holdshort.Request, outcome Routing, message reply.Me
 	if req != nil {
 		about = *req
 	}
-	r.c.logs = append(r.c.logs, func() {
-		r.c.e.log.Info(string(code), "trace_id", about.TraceID, "session_id", about.SessionID, "request_id", about.ID, "origin_step_id", about.OriginStepID, "inbound_id", r.in.ID)
-	})
-	return r.c.event("message.stale", nil, &about, r.actor.ID, code, map[string]string{"inbound": string(r.in.ID)})
+	r.c.logRequest(string(code), about, "origin_step_id", about.OriginStepID, "inbound_id", r.in.ID)
+	return r.c.event("message.stale", r.c.originOf(about.RunID), &about, r.actor.ID, code, map[string]string{"inbound": string(r.in.ID)})
 }
 
 // refused: whoever wrote it may not. It is kept, the model does not see it, and nothing comes of it.
 func (r *router) refused(req *holdshort.Request, code holdshort.Code) error {
 	r.own().ModelVisible = false
 	r.got.Outcome = RoutedRefused
-	return r.c.event("access.denied", nil, req, clip(r.actor.ID), code, map[string]string{"inbound": string(r.in.ID)})
+	return r.c.event("access.denied", r.c.originOf(req.RunID), req, clip(r.actor.ID), code, map[string]string{"inbound": string(r.in.ID)})
 }

@@ -31,6 +31,7 @@ func (e *Engine) route(ctx context.Context, tenant holdshort.TenantID, row holds
 			got, err = resultOf(in)
 			return err
 		}
+		c.channel = in.Channel
 		r := &router{c: c, in: in, slot: slot, got: Received{ID: in.ID, Session: in.SessionID, Outcome: RoutedStored}}
 		if err := r.route(); err != nil {
 			return err

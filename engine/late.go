@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"runtime/debug"
 	"strings"
 	"sync"
 
@@ -36,8 +35,8 @@ func (l *lateness) arrive() bool {
 	return l.left
 }
 
-func panicError(p any) error {
-	return &holdshort.Error{Code: holdshort.Panicked, Message: fmt.Sprintf("the tool panicked: %v\n%s", p, clipLong(string(debug.Stack())))}
+func panicError(p any, stack string) error {
+	return &holdshort.Error{Code: holdshort.Panicked, Message: fmt.Sprintf("the tool panicked: %v\n%s", p, stack)}
 }
 
 // tooLate takes an answer that came after its call was given up: it settles what is unknown. If somebody settled it otherwise, both facts
@@ -58,7 +57,7 @@ func (e *Engine) tooLate(tenant holdshort.TenantID, a attempt, result tool.Resul
 		return c.learn(op, happened, result, fault, "system:late")
 	}, store.OperationRow(a.op.ID), store.RunRow(a.op.RunID))
 	if err != nil {
-		e.log.Error("a late answer of a tool could not be recorded", "operation_id", a.op.ID, "error", err)
+		e.log.Error("a late answer of a tool could not be recorded", "run_id", a.op.RunID, "request_id", a.op.RequestID, "operation_id", a.op.ID, "error", err)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"runtime/debug"
 	"time"
 	"unicode/utf8"
 
@@ -48,7 +49,7 @@ func (s *slice) attempts(ctx context.Context, c *call, again holdshort.Operation
 		if err != nil || c.entry != nil {
 			return err
 		}
-		result, fault := s.e.invoke(ctx, c.tool, a, s.tenant, s.id)
+		result, fault := s.e.invoke(ctx, c.tool, a, s.tenant, s.snapshot())
 		again, err := s.conclude(ctx, c, a, result, fault)
 		if err != nil || c.entry != nil {
 			return err
@@ -66,7 +67,7 @@ func (s *slice) readOnly(ctx context.Context, c *call) error {
 	var fault error
 	for n := 0; n <= c.tool.Retries; n++ {
 		a := attempt{op: holdshort.Operation{ID: s.operationID(c.Key), Attempt: n + 1, Deadline: s.Now().Add(c.tool.Timeout)}, args: c.Args, tool: c.defined, since: time.Now()}
-		if result, fault = s.e.invoke(ctx, c.tool, a, s.tenant, s.id); fault == nil {
+		if result, fault = s.e.invoke(ctx, c.tool, a, s.tenant, s.snapshot()); fault == nil {
 			break
 		}
 	}
@@ -190,7 +191,7 @@ func (c *change) start(run *holdshort.Run, op holdshort.Operation) error {
 
 // invoke calls the tool until its deadline. A tool that does not come back then is left behind; what it answers later is still taken. A
 // process that was frozen since it wrote the started row may come back after the deadline: then it calls nothing, for others have taken over.
-func (e *Engine) invoke(within context.Context, t tool.Tool, a attempt, tenant holdshort.TenantID, run holdshort.RunID) (tool.Result, error) {
+func (e *Engine) invoke(within context.Context, t tool.Tool, a attempt, tenant holdshort.TenantID, run holdshort.Run) (tool.Result, error) {
 	left := t.Timeout - time.Since(a.since)
 	if left <= 0 {
 		return tool.Result{}, tool.NotSent(errTooLate)
@@ -208,12 +209,15 @@ func (e *Engine) invoke(within context.Context, t tool.Tool, a attempt, tenant h
 		func() {
 			defer func() {
 				if p := recover(); p != nil {
-					got = answer{err: panicError(p)}
+					stack := clipLong(string(debug.Stack()))
+					e.log.Error("a tool panicked", append(runFields(run), "code", holdshort.Panicked, "request_id", a.op.RequestID,
+						"operation_id", a.op.ID, "tool", t.Name, "stack", stack)...)
+					got = answer{err: panicError(p, stack)}
 				}
 			}()
-			ctx, done := e.config.Observer.Call(ctx, run, t.Name, a.op.ID)
+			ctx, done := e.config.Observer.Call(ctx, run.ID, t.Name, a.op.ID)
 			defer func() { done(got.err) }()
-			got.result, got.err = t.Call(ctx, tool.Call{Tenant: tenant, RunID: run, OperationID: a.op.ID, Attempt: a.op.Attempt, Args: a.args, Deadline: a.op.Deadline, Definition: a.tool})
+			got.result, got.err = t.Call(ctx, tool.Call{Tenant: tenant, RunID: run.ID, OperationID: a.op.ID, Attempt: a.op.Attempt, Args: a.args, Deadline: a.op.Deadline, Definition: a.tool})
 		}()
 		answers <- got
 		if late.arrive() && a.op.Nonce != "" {

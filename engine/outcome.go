@@ -28,8 +28,8 @@ func (s *slice) conclude(ctx context.Context, c *call, a attempt, result tool.Re
 		return "", s.close(c, a, false, result, fault)
 	}
 	// Until the deadline it may still be under way somewhere: nobody reruns, reconciles or asks earlier. The operation's timer wakes the run.
-	s.e.log.Warn("the outcome of a call is not known", "run_id", s.id, "step", c.Key, "tool", c.Tool, "operation_id", a.op.ID, "code", holdshort.CodeOf(fault))
-	s.e.log.Debug("why the outcome of a call is not known", "run_id", s.id, "operation_id", a.op.ID, "error", fault) // the other side may have said something personal
+	s.e.log.Warn("the outcome of a call is not known", s.callFields(c, a.op, holdshort.CodeOf(fault))...)
+	s.e.log.Debug("why the outcome of a call is not known", append(s.callFields(c, a.op, holdshort.CodeOf(fault)), "error", fault)...) // the other side may have said something personal
 	return "", flow.Suspend
 }
 

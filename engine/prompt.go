@@ -47,7 +47,7 @@ func (c *change) ask(run *holdshort.Run, req *holdshort.Request) error {
 	if err := c.due(*req); err != nil {
 		return err
 	}
-	return c.event("hitl.request.queued", run, req, "system:chat", "", nil)
+	return c.eventOver(t.session.Channel, "hitl.request.queued", run, req, "system:chat", "", nil)
 }
 
 func (c *change) askAtOnce(req *holdshort.Request) error {
@@ -81,7 +81,7 @@ func (c *change) prompt(t *chat, run *holdshort.Run, req *holdshort.Request) err
 	}
 	t.session.Prompt = req.ID
 	t.tell(utterance{kind: "hitl_question", shape: "question", text: req.Question, visible: true, run: req.RunID, request: req, key: "ask/" + string(req.ID), delivery: questionDelivery(req.ID)})
-	return c.event("hitl.request.asked", run, req, "system:chat", "", nil)
+	return c.eventOver(t.session.Channel, "hitl.request.asked", run, req, "system:chat", "", nil)
 }
 
 // unask frees the place of a request that closed. What was not sent of it yet is dropped; the next one of its session is asked at the end of

@@ -28,6 +28,7 @@ func (s *slice) takeUp(ctx context.Context, c *call) error {
 	op := *c.prior
 	switch op.Status {
 	case holdshort.OperationDone:
+		s.e.log.Error(string(holdshort.MissingResult), s.callFields(c, op, holdshort.MissingResult)...)
 		return s.refuse(ctx, c, holdshort.Failure{Code: holdshort.MissingResult, Message: "it was done, but its result is no longer kept: it is not done again"})
 	case holdshort.OperationFailed:
 		return s.perform(ctx, c)
@@ -105,7 +106,7 @@ func (s *slice) ask(ctx context.Context, c *call, a attempt) (f tool.Finding) {
 		if err == nil {
 			finding = got
 		} else {
-			s.e.log.Warn("a tool could not say what became of a call", "operation_id", a.op.ID, "tool", c.Tool, "error", err)
+			s.e.log.Warn("a tool could not say what became of a call", append(s.callFields(c, a.op, holdshort.CodeOf(err)), "error", err)...)
 		}
 	})
 	select {

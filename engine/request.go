@@ -15,6 +15,7 @@ func (c *change) raise(run *holdshort.Run, draft holdshort.Request, fresh bool) 
 	if !fresh && run.Open > 0 {
 		open, err := c.RequestAt(run.ID, draft.OriginStepID)
 		if err == nil {
+			c.logRequest("HITL_DUPLICATE_ATTEMPT", open, "origin_step_id", open.OriginStepID)
 			return sameActions(open, draft)
 		}
 		if holdshort.CodeOf(err) != holdshort.NotFound {
@@ -83,8 +84,22 @@ func unasked(r holdshort.Request) holdshort.Request {
 	return r
 }
 
-// pausedEvents are further names under which a pause of some kinds is published.
-var pausedEvents = map[holdshort.Kind]string{holdshort.Confirmation: "hitl.confirm.requested", holdshort.Escalation: "hitl.escalation.created"}
+// pausedKinds are further names under which a pause of some kinds is published.
+var pausedKinds = map[holdshort.Kind]string{holdshort.Confirmation: "hitl.confirm.requested", holdshort.Escalation: "hitl.escalation.created"}
+
+// pausedEvents adds the events of a new request that waits for a person.
+func (c *change) pausedEvents(run *holdshort.Run, req holdshort.Request, actor string) error {
+	if err := c.event("hitl.request.created", run, &req, actor, holdshort.Code(req.Reason), nil); err != nil {
+		return err
+	}
+	if err := c.event("hitl.interrupt.paused", run, &req, actor, holdshort.Code(req.Reason), nil); err != nil {
+		return err
+	}
+	if name, ok := pausedKinds[req.Kind]; ok {
+		return c.event(name, run, &req, actor, "", nil)
+	}
+	return nil
+}
 
 // open stores a new request, asks it, and leaves its events.
 func (c *change) open(run *holdshort.Run, req *holdshort.Request) error {
@@ -98,18 +113,11 @@ func (c *change) open(run *holdshort.Run, req *holdshort.Request) error {
 	stored.Revision = 1
 	c.e.places.put(c.Tenant(), stored, &stored)
 	c.ring(requestTopic(req.ID))
-	if err := c.event("hitl.interrupt.paused", run, req, "system:worker", holdshort.Code(req.Reason), nil); err != nil {
+	if err := c.pausedEvents(run, *req, "system:worker"); err != nil {
 		return err
 	}
-	if name, ok := pausedEvents[req.Kind]; ok {
-		if err := c.event(name, run, req, "system:worker", "", nil); err != nil {
-			return err
-		}
-	}
-	c.logs = append(c.logs, func() {
-		c.e.log.Info("HITL_CREATED", "trace_id", req.TraceID, "session_id", req.SessionID, "run_id", req.RunID, "request_id", req.ID, "kind", req.Kind,
-			"reason", req.Reason, "source", req.Source, "return_to", req.ReturnTo.Node+"/"+req.ReturnTo.Mode)
-	})
+	created := append([]any{"kind", req.Kind, "reason", req.Reason, "source", req.Source}, returnField(*req)...)
+	c.logRequest("HITL_CREATED", *req, created...)
 	return nil
 }
 

@@ -38,7 +38,7 @@ func (e *Engine) SayAs(ctx context.Context, tenant holdshort.TenantID, in SayInp
 			return err
 		}
 		m = t.speak(in.Actor, in.ID, in.Text)
-		return c.event("response:prepared", nil, &holdshort.Request{SessionID: in.Session}, in.Actor.ID, "takeover", map[string]string{"message": string(m.ID)})
+		return c.eventOver(t.session.Channel, "response:prepared", nil, &holdshort.Request{SessionID: in.Session}, in.Actor.ID, "takeover", map[string]string{"message": string(m.ID)})
 	})
 	if err != nil {
 		return holdshort.Message{}, err

@@ -9,7 +9,7 @@ func (c *change) say(run *holdshort.Run, key string, said holdshort.Message) err
 	if err := c.fitsText("say "+key, said.Parts); err != nil {
 		return err
 	}
-	fact := map[string]string{"step": key}
+	fact, channel := map[string]string{"step": key}, c.channel
 	if run.SessionID != "" {
 		t, err := c.chat(run.SessionID)
 		if err != nil {
@@ -17,10 +17,10 @@ func (c *change) say(run *holdshort.Run, key string, said holdshort.Message) err
 		}
 		if t != nil && !t.gone {
 			m := t.tell(utterance{id: said.ID, kind: "text", shape: "message", parts: said.Parts, visible: true, run: run.ID, key: string(run.ID) + "/" + key})
-			fact["message"] = string(m.ID)
+			fact["message"], channel = string(m.ID), t.session.Channel
 		}
 	}
-	return c.event("response:prepared", run, nil, "system:worker", "", fact)
+	return c.eventOver(channel, "response:prepared", run, nil, "system:worker", "", fact)
 }
 
 // note leaves what a flow noted in the session's history. Nobody is sent anything.

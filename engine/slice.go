@@ -110,7 +110,7 @@ func (s *slice) loop() {
 		ending := s.flow.Execute(ctx, s, run.Input)
 		grace()
 		if ending.Unwound != "" {
-			s.e.log.Warn("a deferred function of a flow panicked while its run was suspended", "run_id", s.id, "flow", s.flow.Title(), "stack", ending.Unwound)
+			s.e.log.Warn("a deferred function of a flow panicked while its run was suspended", append(runFields(run), "stack", ending.Unwound)...)
 		}
 		again, err := s.finish(ending)
 		rested(s.snapshot(), err)
@@ -164,7 +164,7 @@ func (s *slice) gaveUp(err error) {
 		return
 	}
 	if !errors.Is(err, holdshort.LeaseLost) {
-		s.e.log.Warn("a run was given up for now", "run_id", s.id, "flow", s.flow.Title(), "error", err)
+		s.e.log.Warn("a run was given up for now", append(runFields(s.snapshot()), "error", err)...)
 	}
 }
 
@@ -183,7 +183,7 @@ func (s *slice) finish(ending flow.Ending) (again bool, err error) {
 			return c.end(run, holdshort.RunFail, "run.failed", "system:worker", ending.Failure.Code, nil)
 		})
 	case flow.Held:
-		s.e.log.Error("a run is held", "run_id", s.id, "flow", s.flow.Title(), "code", ending.Code, "error", ending.Err)
+		s.e.log.Error("a run is held", append(runFields(s.snapshot()), "code", ending.Code, "error", ending.Err)...)
 		return false, s.commit(ctx, func(c *change, run *holdshort.Run) error { return c.hold(run, ending.Code) })
 	case flow.Suspended:
 		err = s.commit(ctx, func(c *change, run *holdshort.Run) (err error) {

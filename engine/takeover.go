@@ -45,7 +45,7 @@ func (e *Engine) Takeover(ctx context.Context, tenant holdshort.TenantID, in Tak
 		}
 		next.TakenBy, next.TakenAt = in.Actor.ID, c.now
 		s, t.session, t.dirty = next, next, true
-		return c.event("hitl.live_takeover.started", nil, &holdshort.Request{SessionID: s.ID}, in.Actor.ID, "", nil)
+		return c.eventOver(s.Channel, "hitl.live_takeover.started", nil, &holdshort.Request{SessionID: s.ID}, in.Actor.ID, "", nil)
 	})
 	if err != nil {
 		return holdshort.Session{}, err

@@ -138,18 +138,18 @@ func TestWatchGap(t *testing.T) {
 		b.ask(engine.AskInput{Kind: holdshort.Clarification, Question: fmt.Sprint(i), Actor: bot})
 	}
 	b.settle() // sealed
-	first := watched(t, b.Engine, engine.WatchInput{Types: []string{"hitl.*"}}, 5)
+	first := watched(t, b.Engine, engine.WatchInput{Types: []string{"hitl.interrupt.*"}}, 5)
 	b.clock.move(48 * time.Hour)
 	pruned, err := b.store.System().Prune(b.reported(), store.Retention{Events: time.Hour})
 	if err != nil || pruned.Events < 5 {
 		t.Fatalf("%+v %v", pruned, err)
 	}
 	b.ask(engine.AskInput{Kind: holdshort.Clarification, Question: "after", Actor: bot})
-	got := watched(t, b.Engine, engine.WatchInput{After: first[1].Position, Types: []string{"hitl.*"}}, 2)
+	got := watched(t, b.Engine, engine.WatchInput{After: first[1].Position, Types: []string{"hitl.interrupt.*"}}, 2)
 	if got[0].Type != engine.GapEvent || got[0].Position != first[1].Position || got[1].Type != "hitl.interrupt.paused" || got[1].Position <= first[4].Position {
 		t.Errorf("%+v", got)
 	}
-	if fresh := watched(t, b.Engine, engine.WatchInput{After: got[1].Position - 1, Types: []string{"hitl.*"}}, 1); fresh[0].ID != got[1].ID {
+	if fresh := watched(t, b.Engine, engine.WatchInput{After: got[1].Position - 1, Types: []string{"hitl.interrupt.*"}}, 1); fresh[0].ID != got[1].ID {
 		t.Errorf("%+v", fresh)
 	}
 }

@@ -113,6 +113,8 @@ func (c *change) takeOver(run *holdshort.Run, room func(flow.Flow) bool) (bool, 
 		if err := c.hold(run, holdshort.Poisoned); err != nil {
 			return false, err
 		}
+		fields := append(runFields(*run), "code", holdshort.Poisoned)
+		c.logs = append(c.logs, func() { c.e.log.Error("a run is held", fields...) })
 		return false, c.PutRun(run)
 	}
 	left := run.Status == holdshort.RunRunning
@@ -155,7 +157,7 @@ func (e *Engine) renew(ctx context.Context) {
 			e.abandon(ctx, s)
 		case old:
 			if err := s.commit(ctx, nil); err != nil {
-				e.log.Warn("renew the lease of a run", "run_id", s.id, "error", err)
+				e.log.Warn("renew the lease of a run", append(runFields(s.snapshot()), "error", err)...)
 			}
 		}
 	}
@@ -164,7 +166,7 @@ func (e *Engine) renew(ctx context.Context) {
 // abandon holds a run whose code neither ends nor does anything. Its goroutine cannot be ended from outside; it is fenced off and left behind.
 func (e *Engine) abandon(ctx context.Context, s *slice) {
 	err := s.commit(ctx, func(c *change, run *holdshort.Run) error { return c.hold(run, holdshort.Stuck) })
-	e.log.Error("a flow's code does not come back: its run is held", "run_id", s.id, "flow", s.flow.Title(), "error", err)
+	e.log.Error("a flow's code does not come back: its run is held", append(runFields(s.snapshot()), "code", holdshort.Stuck, "error", err)...)
 	s.quit(errLeaseLost)
 	e.mu.Lock()
 	delete(e.running, runKey{s.tenant, s.id})
