@@ -126,7 +126,9 @@ func (r *room) start() {
 
 func (r *room) build(s store.Store) {
 	r.Helper()
-	r.config.Logger = slog.New(slog.DiscardHandler)
+	if r.config.Logger == nil {
+		r.config.Logger = slog.New(slog.DiscardHandler)
+	}
 	r.config.Observer = &r.facts
 	if r.config.Senders == nil {
 		r.config.Senders = map[string]Sender{"chat": r.box}
