@@ -8,10 +8,12 @@ import (
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/engine"
+	"github.com/holdshort/holdshort/internal/testall"
 )
 
 // A schema that contains itself many times over, or leads to more fields than anybody fills in, makes a form that a page can hold.
 func TestAttackSchemaOfItself(t *testing.T) {
+	t.Parallel()
 	b := newCardBed(t)
 	node := func(name string, to func(i int) string) string {
 		var properties []string
@@ -27,7 +29,11 @@ func TestAttackSchemaOfItself(t *testing.T) {
 		fan += "," + node(fmt.Sprint("n", i), func(int) string { return fmt.Sprint("n", i+1) })
 	}
 	fan += "}}"
-	for name, schema := range map[string]string{"itself": self, "in a circle": round, "a fan": fan} {
+	schemas := map[string]string{"in a circle": round, "a fan": fan}
+	if testall.Enabled() {
+		schemas["itself"] = self // the shortest circle
+	}
+	for name, schema := range schemas {
 		asked, err := b.engine.Ask(t.Context(), cardTenant, engine.AskInput{Kind: holdshort.Clarification, Question: "Fill it in", Schema: json.RawMessage(schema), ExpectedInput: holdshort.Form,
 			Audience: holdshort.Audience{Roles: []string{"finance"}}, Actor: holdshort.Actor{ID: "key:x", Kind: holdshort.Service}})
 		if err != nil {
@@ -45,6 +51,7 @@ func TestAttackSchemaOfItself(t *testing.T) {
 
 // A list that is too long for fields is not cut by editing something else.
 func TestAttackLongListIsNotCut(t *testing.T) {
+	t.Parallel()
 	schema := json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"},"lines":{"type":"array","items":{"type":"object","properties":{"sku":{"type":"string"}}}}}}`)
 	var lines []string
 	for i := range mostItems + 100 {

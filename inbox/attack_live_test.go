@@ -10,6 +10,7 @@ import (
 // A page that comes back reads what it missed for itself alone. What it finds changed the room has yet to tell the others: if it took that for
 // told, a request that was just decided would stay in their lists as open.
 func TestAttackReplayTellsNobodyElse(t *testing.T) {
+	t.Parallel()
 	b := newLiveBed(t)
 	ana := b.people.set("ana", policy.Reviewer)
 	page := b.listen("ana", "view=")

@@ -13,6 +13,7 @@ import (
 
 // Whatever somebody calls a thing, it is text on every page that shows it: no tag, no attribute and no address is made of it.
 func TestAttackMarkup(t *testing.T) {
+	t.Parallel()
 	b := newCardBed(t)
 	const evil = `"'><script>alert(1)</script><img src=x onerror=alert(2)><a href="javascript:alert(3)" hx-get="/evil">x</a>` + "`{{.}}"
 	long := func(text string) string { return strings.ReplaceAll(text, " ", "") }

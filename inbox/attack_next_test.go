@@ -8,6 +8,7 @@ import (
 
 // An edit that needs more people says so, and leads to what they are asked: nothing of it waits to be run.
 func TestAttackEditThatIsAskedAgain(t *testing.T) {
+	t.Parallel()
 	b := newCardBed(t)
 	req := b.start("refund", `{"order":"1","amount":20}`)
 	b.decide("ana", req, "action", "edit", "editing", "1", "a.0.amount", "1500", "a.0.note", "")

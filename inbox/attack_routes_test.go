@@ -53,6 +53,7 @@ func attackPosts(t *testing.T) (paths []string) {
 }
 
 func TestAttackEveryForm(t *testing.T) {
+	t.Parallel()
 	b := newCardBed(t)
 	req := b.start("mail", `{"to":"a@example.org","body":"x"}`)
 	hook, err := b.engine.CreateWebhook(t.Context(), cardTenant, engine.CreateWebhookInput{URL: "https://example.org/hook", Events: []string{"*"}, Actor: holdshort.SystemActor("test")})

@@ -17,6 +17,7 @@ import (
 
 // TestAuditSearch: each event is a line in plain words, newest first, and filters take away what does not fit.
 func TestAuditSearch(t *testing.T) {
+	t.Parallel()
 	d := newLinkBed(t)
 	run, id := d.starts(t, "refund", bedRefund{"1", 1})
 	_, other := d.starts(t, "refund", bedRefund{"2", 2})
@@ -63,6 +64,7 @@ func TestAuditSearch(t *testing.T) {
 
 // TestAuditPages: paging comes by every event once, down to the first.
 func TestAuditPages(t *testing.T) {
+	t.Parallel()
 	d := newLinkBed(t)
 	for i := range 30 {
 		d.starts(t, "refund", bedRefund{strconv.Itoa(i), 1})
@@ -96,6 +98,7 @@ func TestAuditPages(t *testing.T) {
 
 // TestAuditChain: the page says how far the log is sealed and that its end holds.
 func TestAuditChain(t *testing.T) {
+	t.Parallel()
 	d := newLinkBed(t)
 	d.starts(t, "refund", bedRefund{"1", 1})
 	for _, path := range []string{"/audit?check=1", "/audit/chain"} {
@@ -110,6 +113,7 @@ func TestAuditChain(t *testing.T) {
 
 // TestAuditExport: all of it, newest first, with hashes that another program can check, and nothing that a spreadsheet would run.
 func TestAuditExport(t *testing.T) {
+	t.Parallel()
 	d := newLinkBed(t)
 	for i := range 75 {
 		d.starts(t, "refund", bedRefund{strconv.Itoa(i), 1})

@@ -50,6 +50,7 @@ func (s shown) said() map[string]string {
 
 // The summary says what runs, with every argument and what it adds up to; nothing is decided by it. Sent, each is decided.
 func TestBatchApproves(t *testing.T) {
+	t.Parallel()
 	b := newDeskBed(t)
 	one, two, mail := b.call("orders.refund", `{"amount":100.10,"currency":"EUR","order":"1"}`), b.call("orders.refund", `{"amount":20.05,"currency":"EUR","order":"2"}`), b.call("mail.send", `{"to":"cora"}`)
 	page, form := b.summarised("ana", "approve", one, two, mail)
@@ -78,6 +79,7 @@ func TestBatchApproves(t *testing.T) {
 
 // What needs a closer look is left out of an approval, with the reason; saying no is possible for most of it.
 func TestBatchLeavesOut(t *testing.T) {
+	t.Parallel()
 	b := newDeskBed(t)
 	reviewers := holdshort.Audience{Roles: []string{policy.Reviewer}}
 	fine := b.call("orders.refund", `{"amount":1}`)
@@ -144,6 +146,7 @@ func TestBatchLeavesOut(t *testing.T) {
 
 // Between the summary and the button things happen: each item says what became of it, and the others are decided.
 func TestBatchMixed(t *testing.T) {
+	t.Parallel()
 	b := newDeskBed(t)
 	fine, taken, canceled, changed := b.call("orders.refund", `{"amount":1}`), b.call("orders.refund", `{"amount":2}`), b.call("orders.refund", `{"amount":3}`), b.call("orders.refund", `{"amount":4}`)
 	hidden := b.asks(engine.AskInput{Question: "Only for eve?", Audience: holdshort.Audience{Roles: []string{policy.Reviewer}}})
@@ -174,6 +177,7 @@ func TestBatchMixed(t *testing.T) {
 
 // Two presses, or a form that is sent again, decide once; the same key for something else is refused.
 func TestBatchOnce(t *testing.T) {
+	t.Parallel()
 	b := newDeskBed(t)
 	req := b.call("orders.refund", `{"amount":1}`)
 	_, form := b.summarised("ana", "approve", req)
@@ -203,6 +207,7 @@ func TestBatchOnce(t *testing.T) {
 
 // Forms that are not whole, come from elsewhere or from somebody who may not decide are refused, and decide nothing.
 func TestBatchRefuses(t *testing.T) {
+	t.Parallel()
 	b := newDeskBed(t)
 	req := b.call("orders.refund", `{"amount":1}`)
 	whole := func(change func(url.Values)) url.Values {
@@ -261,6 +266,7 @@ func TestBatchRefuses(t *testing.T) {
 
 // What may or may not have arrived is said to be so, and only that is sent again, under the same key.
 func TestBatchUnsure(t *testing.T) {
+	t.Parallel()
 	looks, err := newLooks()
 	if err != nil {
 		t.Fatal(err)
@@ -284,6 +290,7 @@ func TestBatchUnsure(t *testing.T) {
 }
 
 func TestSums(t *testing.T) {
+	t.Parallel()
 	item := func(args string) batchItem { return batchItem{Args: args} }
 	for name, tt := range map[string]struct {
 		items []batchItem

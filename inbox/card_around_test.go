@@ -13,6 +13,7 @@ import (
 
 // A request from outside: its card follows it to the claim and to what became of it.
 func TestCardOfTheGate(t *testing.T) {
+	t.Parallel()
 	b := newCardBed(t)
 	key, _, err := b.engine.CreateKey(t.Context(), cardTenant, engine.CreateKeyInput{Name: "builder", Scopes: []string{holdshort.ScopeRaise, holdshort.ScopeClaim}, Actor: holdshort.SystemActor("test")})
 	if err != nil {
@@ -44,6 +45,7 @@ func TestCardOfTheGate(t *testing.T) {
 
 // The end of the conversation stands on the card, as text, to those who decide and those who see the session; only the latter can go there.
 func TestCardShowsTheConversation(t *testing.T) {
+	t.Parallel()
 	b := newCardBed(t)
 	session, err := b.engine.OpenSession(t.Context(), cardTenant, engine.OpenSessionInput{User: "cora", Flow: "refund"})
 	if err != nil {
@@ -79,6 +81,7 @@ func TestCardShowsTheConversation(t *testing.T) {
 
 // The card is also that of somebody who has nothing but a link to it.
 func TestCardByLink(t *testing.T) {
+	t.Parallel()
 	b := newCardBed(t)
 	req := b.start("mail", `{"to":"a@example.org","body":"x"}`)
 	v := &visit{Inbox: b.inbox, ctx: context.Background(), now: req.CreatedAt}
@@ -105,6 +108,7 @@ func TestCardByLink(t *testing.T) {
 
 // An edit that needs more people is no approval, and the card says so.
 func TestCardOfWhatIsAskedAgain(t *testing.T) {
+	t.Parallel()
 	ana := holdshort.Actor{ID: "ana", Kind: holdshort.Person}
 	seen := engine.RequestView{Next: "req_2", Decision: &holdshort.Decision{Action: holdshort.Edit, Actor: ana, Calls: []holdshort.CallDecision{{CallID: "a", Action: holdshort.Edit}}},
 		Request: holdshort.Request{ID: "req_1", Status: holdshort.RequestResolved, Outcome: holdshort.Edited, Actions: []holdshort.Action{{CallID: "a", NeedsApproval: true}}}}

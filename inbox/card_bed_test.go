@@ -209,6 +209,14 @@ func (b *cardBed) start(name, input string) holdshort.Request {
 	return req
 }
 
+// indexed waits until a search for a word finds a request. The engine's own loop indexes it: Tick would race with that loop.
+func (b *cardBed) indexed(req holdshort.Request, word string) {
+	b.t.Helper()
+	eventually(b.t, "a search for "+word+" does not find "+string(req.ID), func() bool {
+		return strings.Contains(b.get("ana", "/?q="+word).body, "row-"+string(req.ID))
+	})
+}
+
 // rest waits until the run of a request has come to rest.
 func (b *cardBed) rest(req holdshort.Request) holdshort.Run {
 	b.t.Helper()

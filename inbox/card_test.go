@@ -14,6 +14,7 @@ const refundArgs = `{"order":"1043","amount":620,"iban":"DE-SECRET-1","note":"ar
 
 // Every kind of request offers what it takes, to those who may, and to nobody else.
 func TestCardOfEveryKind(t *testing.T) {
+	t.Parallel()
 	b := newCardBed(t)
 	tests := []struct {
 		name, flow, input string
@@ -63,6 +64,7 @@ func TestCardOfEveryKind(t *testing.T) {
 
 // What is withheld is nowhere on the page, for nobody who has not revealed it, whatever they do with the card.
 func TestCardWithholds(t *testing.T) {
+	t.Parallel()
 	b := newCardBed(t)
 	secrets := []string{"DE-SECRET", "S-DEEP"}
 	before := b.start("refund", refundArgs)
@@ -107,6 +109,7 @@ func proofOf(t *testing.T, b *cardBed, who string, req holdshort.Request) string
 
 // Revealing is noted before anything is shown; who may not decide may not reveal either, so nobody approves what they could not see.
 func TestCardReveals(t *testing.T) {
+	t.Parallel()
 	b := newCardBed(t)
 	req := b.start("refund", refundArgs)
 	path := "/requests/" + string(req.ID)
@@ -145,6 +148,7 @@ func TestCardReveals(t *testing.T) {
 
 // What models and callers write is text on the page, never part of it; what cannot be seen is shown by its number.
 func TestCardOfHostileContent(t *testing.T) {
+	t.Parallel()
 	b := newCardBed(t)
 	nasty := `<script>alert(1)</script>\"><img src=x onerror=alert(2)>\u202eknab\u200b{{.ID}} javascript:alert(3)`
 	req := b.start("refund", `{"order":"`+nasty+`","amount":5,"note":"`+nasty+`","deep":{"<b>x</b>":"`+nasty+`"},"`+nasty+`":1}`)
@@ -167,6 +171,7 @@ func TestCardOfHostileContent(t *testing.T) {
 
 // A long text is there in full, with its lines numbered and a way to jump to it.
 func TestCardOfLongArguments(t *testing.T) {
+	t.Parallel()
 	b := newCardBed(t)
 	var body strings.Builder
 	for i := range 400 {
@@ -182,6 +187,7 @@ func TestCardOfLongArguments(t *testing.T) {
 
 // Other sites, other methods and unknown words decide nothing.
 func TestCardDecidesNothingByItself(t *testing.T) {
+	t.Parallel()
 	b := newCardBed(t)
 	req := b.start("refund", refundArgs)
 	path := "/requests/" + string(req.ID)

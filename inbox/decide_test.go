@@ -16,6 +16,7 @@ import (
 
 // What the form says is what is decided, and the card that comes back says what came of it.
 func TestDecideFromTheCard(t *testing.T) {
+	t.Parallel()
 	b := newCardBed(t)
 	tests := []struct {
 		name, flow, input string
@@ -107,6 +108,7 @@ func TestDecideFromTheCard(t *testing.T) {
 
 // However often and however fast the same card is sent, it counts once and gives the same answer.
 func TestDecideOnce(t *testing.T) {
+	t.Parallel()
 	b := newCardBed(t)
 	req := b.start("refund", refundArgs)
 	form := b.seen("ana", req, "action", "approve")
@@ -144,6 +146,7 @@ func TestDecideOnce(t *testing.T) {
 
 // Two people press at the same moment: one decides, the other learns who, and that nothing of theirs was used.
 func TestDecideTogether(t *testing.T) {
+	t.Parallel()
 	b := newCardBed(t)
 	for range 8 {
 		req := b.start("refund", refundArgs)
@@ -175,6 +178,7 @@ func TestDecideTogether(t *testing.T) {
 
 // What is over says how, and keeps what somebody typed out of it.
 func TestDecideTooLate(t *testing.T) {
+	t.Parallel()
 	b := newCardBed(t)
 	canceled := b.start("refund", refundArgs)
 	form := b.seen("ana", canceled, "action", "approve")
@@ -192,9 +196,6 @@ func TestDecideTooLate(t *testing.T) {
 	expired := b.start("hurry", `{}`)
 	form = b.form("ana", expired, "action", "answer", "value", "what I meant to say")
 	b.clock.Ago(-2 * time.Minute)
-	if _, err := b.engine.Tick(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 	if _, err := b.engine.AwaitRequest(t.Context(), cardTenant, expired.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -208,6 +209,7 @@ func TestDecideTooLate(t *testing.T) {
 
 // An edit stays visible as what it was and what ran.
 func TestDecidedEditShowsBoth(t *testing.T) {
+	t.Parallel()
 	b := newCardBed(t)
 	req := b.start("refund", refundArgs)
 	b.decide("ana", req, "action", "edit", "editing", "1", "a.0.amount", "590", "a.0.note", "")
@@ -219,6 +221,7 @@ func TestDecidedEditShowsBoth(t *testing.T) {
 
 // Several calls: each gets its own fate, and how many of them cannot be undone has to be typed.
 func TestDecideEachCall(t *testing.T) {
+	t.Parallel()
 	b := newCardBed(t)
 	tests := []struct {
 		name       string
@@ -265,6 +268,7 @@ func TestDecideEachCall(t *testing.T) {
 
 // What cannot be undone runs only if somebody typed its name, whatever their page looks like.
 func TestDecideConfirmed(t *testing.T) {
+	t.Parallel()
 	b := newCardBed(t)
 	for typed, want := range map[string]int{"": 422, "yes": 422, "mail.send": 422, "send": 200, " SEND ": 200} {
 		req := b.start("mail", `{"to":"a@example.org","body":"x"}`)
@@ -284,6 +288,7 @@ func TestDecideConfirmed(t *testing.T) {
 
 // A quorum: the first approval counts, shows so, and cannot be given twice.
 func TestDecideByTwo(t *testing.T) {
+	t.Parallel()
 	b := newCardBed(t)
 	req := b.start("refund", `{"order":"7","amount":1200}`)
 	b.get("ana", "/requests/"+string(req.ID)+"/card").has(t, "two of finance")
@@ -308,6 +313,7 @@ func TestDecideByTwo(t *testing.T) {
 
 // After deciding the card says what became of it, up to what the tool gave, as the role allows.
 func TestOutcomeOnTheCard(t *testing.T) {
+	t.Parallel()
 	b := newCardBed(t)
 	req := b.start("refund", refundArgs)
 	b.decide("ana", req, "action", "approve")
@@ -354,6 +360,7 @@ func TestOutcomeOnTheCard(t *testing.T) {
 
 // What is typed is checked as it is typed, and that leaves nothing behind.
 func TestCheckAsYouType(t *testing.T) {
+	t.Parallel()
 	b := newCardBed(t)
 	req := b.start("refund", refundArgs)
 	form := b.start("ask", `"form"`)
@@ -390,6 +397,7 @@ func TestCheckAsYouType(t *testing.T) {
 
 // What checking says of an edit is what deciding does with it.
 func TestCheckAgreesWithDeciding(t *testing.T) {
+	t.Parallel()
 	b := newCardBed(t)
 	ana := holdshort.Actor{ID: "ana", Kind: holdshort.Person, Roles: []string{"finance"}}
 	for _, args := range []string{
@@ -423,6 +431,7 @@ func TestCheckAgreesWithDeciding(t *testing.T) {
 
 // Pages without scripts: what is taken leads back to the request, what is not is shown on a page of its own.
 func TestDecideWithoutScripts(t *testing.T) {
+	t.Parallel()
 	b := newCardBed(t)
 	req := b.start("refund", refundArgs)
 	path := "/requests/" + string(req.ID)
@@ -442,6 +451,7 @@ func TestDecideWithoutScripts(t *testing.T) {
 
 // Comments, whose it is and calling it off are the card's too.
 func TestCardBesidesDeciding(t *testing.T) {
+	t.Parallel()
 	b := newCardBed(t)
 	req := b.start("refund", refundArgs)
 	path := "/requests/" + string(req.ID)
@@ -474,6 +484,7 @@ func TestCardBesidesDeciding(t *testing.T) {
 
 // Nobody approves what they have not seen all of, however they send it; rejecting needs no look.
 func TestDecideUnseen(t *testing.T) {
+	t.Parallel()
 	b := newCardBed(t)
 	req := b.start("refund", refundArgs)
 	b.get("ana", "/requests/"+string(req.ID)+"/card").has(t, "Part of this is withheld")

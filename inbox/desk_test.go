@@ -18,6 +18,7 @@ import (
 
 // Each sees what waits for them: reviewers what asks roles, a role its own, those who watch over everything all, a stranger nothing.
 func TestDeskByRole(t *testing.T) {
+	t.Parallel()
 	b := newDeskBed(t)
 	open := b.call("orders.refund", `{"order":"77","amount":5}`)
 	finance := b.call("orders.refund", `{"order":"78","amount":5,"finance":true}`)
@@ -50,6 +51,7 @@ func TestDeskByRole(t *testing.T) {
 
 // Filters narrow, chips say how many there are, and a chip that is on leads back.
 func TestDeskFilters(t *testing.T) {
+	t.Parallel()
 	b := newDeskBed(t)
 	reviewers := holdshort.Audience{Roles: []string{policy.Reviewer}}
 	plain := b.call("orders.refund", `{"order":"1"}`)
@@ -96,6 +98,7 @@ func TestDeskFilters(t *testing.T) {
 
 // What was decided says by whom, to what and when; words find what is closed too.
 func TestDeskDecided(t *testing.T) {
+	t.Parallel()
 	b := newDeskBed(t)
 	yes, no, canceled, open := b.call("orders.refund", `{"order":"1"}`), b.call("orders.refund", `{"order":"2"}`), b.call("orders.refund", `{"order":"3"}`), b.call("orders.refund", `{"order":"4"}`)
 	b.decides("ana", yes, holdshort.Approve)
@@ -125,6 +128,7 @@ func TestDeskDecided(t *testing.T) {
 
 // A deep link shows the list and the request, whether the list has it or not; parts are parts.
 func TestDeskDeepLink(t *testing.T) {
+	t.Parallel()
 	b := newDeskBed(t)
 	one, other := b.call("orders.refund", `{"order":"1"}`), b.call("mail.send", `{"to":"ana"}`)
 	page := b.get("ana", "/requests/"+string(other.ID)+"?q=orders.refund")
@@ -147,6 +151,7 @@ func TestDeskDeepLink(t *testing.T) {
 
 // What people and models wrote is text, wherever it stands.
 func TestDeskEscapes(t *testing.T) {
+	t.Parallel()
 	b := newDeskBed(t)
 	hostile := `"><script>alert(1)</script><img src=x onerror=alert(2)> ` + "\u202eknab\u202c"
 	req := b.asks(engine.AskInput{Question: hostile, Actions: []engine.AskAction{{Tool: "<b>tool</b>", Args: []byte(`{"<i>x</i>":"</pre><script>alert(3)</script>"}`)}}})
@@ -163,6 +168,7 @@ func TestDeskEscapes(t *testing.T) {
 
 // Showing changes nothing: not a request, not an event of a decision.
 func TestDeskGetChangesNothing(t *testing.T) {
+	t.Parallel()
 	b := newDeskBed(t)
 	req := b.stands(b.call("orders.refund", `{"order":"1"}`))
 	for _, path := range []string{"/", "/requests/" + string(req.ID), "/requests/batch?verb=approve&id=" + string(req.ID), "/requests/batch?step=summary&verb=approve&pick=" + string(req.ID), "/help"} {
@@ -175,6 +181,7 @@ func TestDeskGetChangesNothing(t *testing.T) {
 
 // A long list is read page by page, each row once, also when rows come and go meanwhile.
 func TestDeskPaging(t *testing.T) {
+	t.Parallel()
 	b := newDeskBed(t)
 	want := map[string]bool{}
 	reviewers := holdshort.Audience{Roles: []string{policy.Reviewer}}

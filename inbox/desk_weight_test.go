@@ -22,6 +22,7 @@ var (
 // The inbox is light: everything that a browser loads for a full list is at most 50 KiB on the wire. The scripts of cards follow when the list is
 // there, and are light as well.
 func TestDeskWeight(t *testing.T) {
+	t.Parallel()
 	b := newDeskBed(t)
 	reviewers := holdshort.Audience{Roles: []string{policy.Reviewer}}
 	for i := range rowsShown + 10 {

@@ -13,6 +13,7 @@ import (
 
 // Whatever two texts are, what is not new is the one and what is not gone is the other.
 func TestLineDiffHasBothTexts(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	text := func() string {
 		var lines []string
@@ -42,6 +43,7 @@ func TestLineDiffHasBothTexts(t *testing.T) {
 }
 
 func TestCompareWithTheLastOne(t *testing.T) {
+	t.Parallel()
 	request := func(args string, redacted ...string) holdshort.Request {
 		return holdshort.Request{ID: "req_1", Outcome: holdshort.Approved, Actions: []holdshort.Action{{CallID: "c", Tool: "pay", Args: json.RawMessage(args), Redacted: redacted}}}
 	}
@@ -73,6 +75,7 @@ func TestCompareWithTheLastOne(t *testing.T) {
 
 // However many values there are, comparing them takes no time: what is too long is not compared.
 func TestCompareManyValues(t *testing.T) {
+	t.Parallel()
 	values := 4 * mostLeaves
 	if testall.Enabled() {
 		values = 20 * mostLeaves

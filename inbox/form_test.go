@@ -114,6 +114,7 @@ func remade(r *rand.Rand, schema string) (string, any) {
 
 // A form that shows a value and is sent as it stands gives that value back, byte for byte in its canonical form.
 func TestFormGivesBackWhatItShows(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 11))
 	schemas := 300
 	if testall.Enabled() {
@@ -143,6 +144,7 @@ func TestFormGivesBackWhatItShows(t *testing.T) {
 
 // A form that was empty and is filled in gives what was filled in.
 func TestFormFilledIn(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, schema string
 		form         url.Values
@@ -191,6 +193,7 @@ func TestFormFilledIn(t *testing.T) {
 
 // Adding, taking out and choosing change the form and nothing else of it.
 func TestFormDrawnAgain(t *testing.T) {
+	t.Parallel()
 	form := url.Values{"f.#": {"0", "4"}, "f.0": {"a"}, "f.4": {"b"}, "fingerprint": {"x"}}
 	with := func(action string) url.Values {
 		out := url.Values{"action": {action}}

@@ -435,9 +435,6 @@ func TestLinkExpired(t *testing.T) {
 	_, id := d.starts(t, "ask", "soon")
 	token, fingerprint := d.link(t, id, ana)
 	d.clock.Ago(-2 * time.Minute)
-	if _, err := d.engine.Tick(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 	if _, err := d.engine.AwaitRequest(t.Context(), bedTenant, id); err != nil {
 		t.Fatal(err)
 	}

@@ -80,6 +80,7 @@ func overviewMiddle(list []time.Duration) time.Duration {
 
 // What the charts show is what the store has, overviewCount one by one.
 func TestOverviewIsTrue(t *testing.T) {
+	t.Parallel()
 	b := newRulesBed(t)
 	b.live(160)
 	for _, p := range periods {
@@ -170,6 +171,7 @@ var overviewInline = regexp.MustCompile(`(?i)<script(?:\s[^>]*)?>[^<]|<[a-z][^<>
 
 // Nobody's text becomes markup, and nothing on the page needs what its policy forbids.
 func TestOverviewPage(t *testing.T) {
+	t.Parallel()
 	b := newRulesBed(t)
 	b.live(90)
 	for _, look := range []string{"en", "he"} {
@@ -198,6 +200,7 @@ func TestOverviewPage(t *testing.T) {
 }
 
 func TestOverviewIsForThoseWhoLookAfterThings(t *testing.T) {
+	t.Parallel()
 	b := newRulesBed(t)
 	for who, want := range map[string]int{"adm": 200, "olga": 200, "aud": 200, "rev": 200, "ana": 200, "fin": 403, "eve": 403, "": 401, "nobody": 401} {
 		if status, _, text := b.do(who, http.MethodGet, "/overview", nil); status != want || want != 200 && strings.Contains(text, "chart-waiting") {
@@ -208,6 +211,7 @@ func TestOverviewIsForThoseWhoLookAfterThings(t *testing.T) {
 
 // A page without anything teaches what will be there.
 func TestOverviewOfNothing(t *testing.T) {
+	t.Parallel()
 	b := newRulesBed(t)
 	_, _, text := b.do("adm", http.MethodGet, "/overview", nil)
 	for _, want := range []string{"Nothing waits", "Nothing was closed in the last 7 days", "Talk to an agent in the playground", "The outcome of every call is known", "Everything was sent", "No run is under way", "which rules ask in vain", "Look at 30 days"} {
@@ -240,6 +244,7 @@ func overviewDrawn(t *testing.T, o engine.Overview, runs, hooks bool) string {
 }
 
 func TestOverviewOfTrouble(t *testing.T) {
+	t.Parallel()
 	at := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	o := engine.Overview{At: at, Unknown: engine.UnknownNow{Total: engine.Tally{Count: 21}, Latest: []holdshort.Operation{
 		{ID: "t:1", RunID: "run_1", RequestID: "req_1", Capability: hostile, StartedAt: at.Add(-time.Hour)}, {ID: "t:2", Capability: "refund", StartedAt: at}}},
@@ -261,6 +266,7 @@ func TestOverviewOfTrouble(t *testing.T) {
 
 // Whatever is missing, each question is asked once, and no answer claims what nobody knows.
 func TestOverviewWithoutDecisions(t *testing.T) {
+	t.Parallel()
 	at := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	o := engine.Overview{At: at, Sample: engine.Sample{Looked: 3, All: true}, Closed: engine.Closings{Total: 3, Expired: 3}, Step: 24 * time.Hour,
 		ByKind: []engine.KindFigures{{Kind: holdshort.Approval, Closed: engine.Closings{Total: 3, Expired: 3}}}, ByRule: []engine.RuleFigures{{Rule: "big", Closed: engine.Closings{Total: 3, Expired: 3}}},

@@ -18,6 +18,7 @@ import (
 )
 
 func TestWhatRulesSay(t *testing.T) {
+	t.Parallel()
 	hours := func(n int) time.Duration { return time.Duration(n) * time.Hour }
 	to := func(quorum int, roles ...string) holdshort.Audience {
 		return holdshort.Audience{Roles: roles, Quorum: quorum}
@@ -53,6 +54,7 @@ func TestWhatRulesSay(t *testing.T) {
 }
 
 func TestPolicyPage(t *testing.T) {
+	t.Parallel()
 	b := newRulesBed(t)
 	b.live(150)
 	status, header, text := b.do("adm", http.MethodGet, "/policy?rule=big", nil)
@@ -81,6 +83,7 @@ func TestPolicyPage(t *testing.T) {
 }
 
 func TestWhoSeesRules(t *testing.T) {
+	t.Parallel()
 	b := newRulesBed(t)
 	form := url.Values{"tool": {"refund"}, "args": {`{"amount":1}`}, "rules": {"[]"}}
 	for who, want := range map[string][3]int{"adm": {200, 200, 200}, "olga": {200, 200, 200}, "aud": {200, 200, 200}, "rev": {200, 200, 403}, "fin": {200, 200, 403}, "eve": {403, 403, 403}, "linked": {403, 403, 403}, "": {401, 401, 401}} {
@@ -109,6 +112,7 @@ func TestWhoSeesRules(t *testing.T) {
 
 // What the try-out says is what the kernel does with the same call.
 func TestTryOut(t *testing.T) {
+	t.Parallel()
 	b := newRulesBed(t)
 	for _, tt := range []struct {
 		name  string
@@ -166,6 +170,7 @@ func TestTryOut(t *testing.T) {
 }
 
 func TestReplayPage(t *testing.T) {
+	t.Parallel()
 	b := newRulesBed(t)
 	b.kit.Advance(11 * 24 * time.Hour) // what is on record is of these days
 	for _, amount := range []int{20, 90, 900} {
@@ -216,6 +221,7 @@ func TestReplayPage(t *testing.T) {
 
 // What only a journal has is shown to those who may read journals.
 func TestReplayHidesJournals(t *testing.T) {
+	t.Parallel()
 	r := replay.Result{Judged: 2, Sums: map[replay.Change]int{replay.AskedMore: 2}, Erased: 3, Older: true, Calls: []replay.Call{
 		{Tool: "refund", Args: "of a request", Request: "req_1", Run: "run_1", Change: replay.AskedMore, Was: policy.Allow, Is: policy.Ask}, {Tool: "refund", Args: "of a journal", Run: "run_2", Change: replay.AskedMore, Was: policy.Allow, Is: policy.Ask}}}
 	for _, journals := range []bool{true, false} {
@@ -243,6 +249,7 @@ func (s slowRules) Replay(ctx context.Context, _ holdshort.TenantID, _ []byte, _
 
 // Whoever goes away takes the replay along; one that lasts too long is given up, and says so.
 func TestReplayEnds(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name    string
 		timeout time.Duration
@@ -285,6 +292,7 @@ func TestReplayEnds(t *testing.T) {
 
 // A policy without rules, and pages that were told of none.
 func TestPolicyWithoutRules(t *testing.T) {
+	t.Parallel()
 	inGo := policy.Func(func(_ context.Context, c policy.Call) (policy.Verdict, error) {
 		if c.Tool == "erase" {
 			panic("of no use")

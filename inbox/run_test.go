@@ -14,6 +14,7 @@ import (
 
 // The list shows what somebody may see, filtered as its address says, and why each does not move.
 func TestRunsList(t *testing.T) {
+	t.Parallel()
 	b := newRunBed(t)
 	steps, broken := b.starts("ben", "steps", 2), b.starts("ben", "broken", "")
 	nap, asks := b.starts("ben", "nap", ""), b.starts("fin", "refund", "77")
@@ -56,6 +57,7 @@ func TestRunsList(t *testing.T) {
 
 // A run's page tells everybody who may see it the truth about its state, and its values only those who may know them.
 func TestRunPage(t *testing.T) {
+	t.Parallel()
 	b := newRunBed(t)
 	run := b.starts("ben", "steps", 3)
 	path := "/runs/" + string(run.ID)
@@ -93,6 +95,7 @@ func TestRunPage(t *testing.T) {
 
 // Replayed, the page is what it would have been after that step.
 func TestRunReplay(t *testing.T) {
+	t.Parallel()
 	b := newRunBed(t)
 	run := b.starts("ben", "steps", 4)
 	path := "/runs/" + string(run.ID)
@@ -113,6 +116,7 @@ func TestRunReplay(t *testing.T) {
 
 // A run of thousands of steps has a page of a sane size, on which every step can be reached.
 func TestRunOfThousands(t *testing.T) {
+	t.Parallel()
 	b := newRunBed(t)
 	steps := 1000
 	if testall.Enabled() {
@@ -143,6 +147,7 @@ func TestRunOfThousands(t *testing.T) {
 
 // A run that waits says for whom; decided, its page has the decision, the operation and the picture of the pause.
 func TestRunPaused(t *testing.T) {
+	t.Parallel()
 	b := newRunBed(t)
 	run := b.starts("ben", "refund", "77")
 	req := b.openOf(run.ID)
@@ -155,6 +160,7 @@ func TestRunPaused(t *testing.T) {
 
 // Canceling and retrying are for those who may, from our own page, and twice is once.
 func TestRunActs(t *testing.T) {
+	t.Parallel()
 	b := newRunBed(t)
 	nap, broken := b.starts("ben", "nap", ""), b.starts("ben", "broken", "")
 	cancel, retry := "/runs/"+string(nap.ID)+"/cancel", "/runs/"+string(broken.ID)+"/retry"
@@ -200,6 +206,7 @@ func TestRunActs(t *testing.T) {
 
 // The picture on a card is there for those who decide, also if they may not see the run.
 func TestMiniTimeline(t *testing.T) {
+	t.Parallel()
 	b := newRunBed(t)
 	run := b.starts("ben", "refund", "77")
 	req := b.openOf(run.ID)
@@ -221,6 +228,7 @@ func TestMiniTimeline(t *testing.T) {
 
 // A run's state is what stands in its way first.
 func TestStateOfRun(t *testing.T) {
+	t.Parallel()
 	held := &holdshort.Hold{Code: holdshort.JournalMismatch, Since: dawn}
 	for _, tt := range []struct {
 		run  holdshort.Run
@@ -242,6 +250,7 @@ func TestStateOfRun(t *testing.T) {
 
 // Money is written as money, and only where it is known.
 func TestMoney(t *testing.T) {
+	t.Parallel()
 	for n, want := range map[int64]string{0: "", -5: "", 1: "0.000001", 1500: "0.0015", 2_500_000: "2.50", 12_345_678: "12.345678", 990_000: "0.99"} {
 		if got := money(n); got != want {
 			t.Errorf("%d: %q", n, got)
@@ -251,6 +260,7 @@ func TestMoney(t *testing.T) {
 
 // Values that are long are shortened, and say so.
 func TestValues(t *testing.T) {
+	t.Parallel()
 	long := valueOf([]byte(`"` + strings.Repeat("ä", 20000) + `"`))
 	if len(long.Text) > longestValue || long.Size != "40,002" || !strings.HasPrefix(long.Text, `"ää`) || strings.ContainsRune(long.Text, '\uFFFD') {
 		t.Errorf("%d bytes, %s", len(long.Text), long.Size)

@@ -18,6 +18,7 @@ import (
 
 // TestSettingsRights: every page under settings is for whom it is for, and nobody else learns what is on it.
 func TestSettingsRights(t *testing.T) {
+	t.Parallel()
 	d := newLinkBed(t)
 	key, secret, hook := d.furnish(t)
 	everybody := []holdshort.Actor{ana, ben, ada, olga, ida, none}
@@ -123,6 +124,7 @@ func secretOn(t *testing.T, a bedAnswer) string {
 
 // TestKeySecretOnce: a secret works, is in one answer, and in no other, no address and no log.
 func TestKeySecretOnce(t *testing.T) {
+	t.Parallel()
 	d := newLinkBed(t)
 	form := url.Values{"name": {"till"}, "roles": {"reviewer, finance"}, "scope": {"view"}, "expires": {"30d"}, "once": {d.page(t, ada, "/settings/keys", nil).once(t)}}
 	made := d.page(t, ada, "/settings/keys", form)
@@ -160,6 +162,7 @@ func TestKeySecretOnce(t *testing.T) {
 
 // TestKeyDoubleClick: however many times a form arrives at once, one key is made, and one answer has its secret.
 func TestKeyDoubleClick(t *testing.T) {
+	t.Parallel()
 	d := newLinkBed(t)
 	form := url.Values{"name": {"till"}, "expires": {""}, "once": {d.page(t, ada, "/settings/keys", nil).once(t)}}
 	var wait sync.WaitGroup
@@ -186,6 +189,7 @@ func TestKeyDoubleClick(t *testing.T) {
 
 // TestKeyForm: what does not fit is said, and nothing typed is lost; what somebody does not have they do not give.
 func TestKeyForm(t *testing.T) {
+	t.Parallel()
 	d := newLinkBed(t)
 	for name, c := range map[string]struct {
 		form url.Values
@@ -222,6 +226,7 @@ func TestKeyForm(t *testing.T) {
 
 // TestKeyRevoke: a key ends when somebody says so twice, and a second time changes nothing.
 func TestKeyRevoke(t *testing.T) {
+	t.Parallel()
 	d := newLinkBed(t)
 	id, secret, _ := d.furnish(t)
 	address := "/settings/keys/" + id + "/revoke"
@@ -255,6 +260,7 @@ func TestKeyRevoke(t *testing.T) {
 
 // TestScopedKeysOnPages: a key opens what its scopes name, and gives no more than it has, on pages as in the API.
 func TestScopedKeysOnPages(t *testing.T) {
+	t.Parallel()
 	d := newLinkBed(t)
 	key := func(scopes ...string) []string {
 		_, secret, err := d.engine.CreateKey(t.Context(), bedTenant, engine.CreateKeyInput{Name: "k", User: "ada", Roles: []string{policy.Admin}, Scopes: scopes, Actor: holdshort.SystemActor("test")})
@@ -296,6 +302,7 @@ func TestScopedKeysOnPages(t *testing.T) {
 
 // TestHostileNames: what people named things is text on every page that shows it.
 func TestHostileNames(t *testing.T) {
+	t.Parallel()
 	evil := `<img src=x onerror=alert(1)>"'`
 	d := newLinkBed(t, func(c *identity.Config, _ *inbox.Options) {
 		c.Roles = map[string][]string{"fin<b>ance": {`bob"<i>`, "group:<u>all"}}
@@ -316,6 +323,7 @@ func TestHostileNames(t *testing.T) {
 
 // TestSettingsPagesAreGuarded: nothing runs on them that is not a file of ours, and nobody keeps them.
 func TestSettingsPagesAreGuarded(t *testing.T) {
+	t.Parallel()
 	d := newLinkBed(t)
 	_, _, hook := d.furnish(t)
 	inline := regexp.MustCompile(`(?i)<script[^>]*>[^<]|\sstyle=|\son[a-z]+=|javascript:|<style`)
@@ -333,6 +341,7 @@ func TestSettingsPagesAreGuarded(t *testing.T) {
 
 // TestLooksAreKept: how somebody likes the pages is a cookie that no script and no other site reads.
 func TestLooksAreKept(t *testing.T) {
+	t.Parallel()
 	d := newLinkBed(t)
 	for name, c := range map[string]struct {
 		form url.Values
@@ -369,6 +378,7 @@ func TestLooksAreKept(t *testing.T) {
 
 // TestWhoAmI: the page says what somebody may, and only that.
 func TestWhoAmI(t *testing.T) {
+	t.Parallel()
 	d := newLinkBed(t)
 	for _, c := range []struct {
 		who      holdshort.Actor
@@ -394,6 +404,7 @@ func TestWhoAmI(t *testing.T) {
 
 // TestPeople: roles of the configuration with their members, personal keys only to those who manage keys, nobody's members to another tenant.
 func TestPeople(t *testing.T) {
+	t.Parallel()
 	d := newLinkBed(t, func(c *identity.Config, _ *inbox.Options) {
 		c.Roles = map[string][]string{"finance": {"bob@example.org", "group:accounting"}, "reviewer": {"carl"}}
 	})
