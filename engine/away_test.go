@@ -120,7 +120,7 @@ func TestKiller(t *testing.T) {
 	deaths := 0
 	for n := range 10 {
 		cmd := exec.CommandContext(t.Context(), os.Args[0])
-		cmd.Env = append(os.Environ(), killerStore+"="+path)
+		cmd.Env = append(os.Environ(), killerStore+"="+path, "GORACE=atexit_sleep_ms=0")
 		if n == 0 {
 			cmd.Env = append(cmd.Env, killerStore+"_START=1")
 		}

@@ -62,7 +62,7 @@ func TestExamples(t *testing.T) {
 				{"2", client.Choice{Action: holdshort.Reject}, []string{"not refunded: resolved rejected"}, ""},
 			} {
 				order := e.name + "-" + tt.order
-				ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 				cmd := exec.CommandContext(ctx, command[0], append(command[1:], order)...)
 				cmd.Env = append(os.Environ(), "HOLDSHORT_URL="+url, "HOLDSHORT_TOKEN="+agent)
 				var out bytes.Buffer

@@ -48,6 +48,9 @@ type database struct {
 
 var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
 
+// safetyLimit ends a wait for a signal that never comes. No test passes or fails by how long it takes.
+const safetyLimit = 5 * time.Minute
+
 // newDatabase creates a database and opens a node on it.
 func newDatabase(t testing.TB, o Options) *database {
 	t.Helper()
@@ -119,6 +122,7 @@ func databaseAt(t testing.TB, url string, o Options) *database {
 	if d.options.Logger == nil {
 		d.options.Logger = quiet
 	}
+	d.beside(t)
 	return d
 }
 

@@ -217,13 +217,13 @@ func TestNodesWake(t *testing.T) {
 		t.Helper()
 		select {
 		case <-hint:
-		case <-time.After(30 * time.Second):
+		case <-time.After(safetyLimit):
 			t.Fatalf("no hint: %s", what)
 		}
 	}
 	ring := func(what string) { // until it is heard: hints may be lost
 		t.Helper()
-		deadline := time.Now().Add(30 * time.Second)
+		deadline := time.Now().Add(safetyLimit)
 		for {
 			d.store.Wake().Ring("runs", "timers")
 			select {

@@ -16,7 +16,7 @@ var longAgo = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // blocked waits until somebody waits for a lock of the database, or done is closed. It uses the connection beside: one caller at a time.
 func (d *database) blocked(done <-chan struct{}) error {
-	limit, cancel := context.WithTimeout(ctx, 20*time.Second)
+	limit, cancel := context.WithTimeout(ctx, safetyLimit)
 	defer cancel()
 	for {
 		select {

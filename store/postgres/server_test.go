@@ -222,7 +222,7 @@ func TestNothingRunsAfterClose(t *testing.T) {
 		}
 		cancel()
 	}
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(safetyLimit)
 	for {
 		var b strings.Builder
 		if err := pprof.Lookup("goroutine").WriteTo(&b, 2); err != nil {

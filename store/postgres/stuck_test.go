@@ -81,7 +81,7 @@ func TestMigrationIsWaitedFor(t *testing.T) {
 		t.Fatalf("the first node did not migrate: %v", err)
 	}
 	second := open(func(o *Options) { o.Patience = 300 * time.Millisecond })
-	limit, cancel := context.WithTimeout(ctx, 20*time.Second)
+	limit, cancel := context.WithTimeout(ctx, safetyLimit)
 	defer cancel()
 	for waiting := 0; waiting == 0 && len(second) == 0; { // three times its patience
 		err := d.raw.QueryRow(limit, `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'

@@ -172,7 +172,7 @@ func TestDeadWireMidPipeline(t *testing.T) {
 	case err := <-written:
 		t.Fatalf("the wire never died, and the answer is %v", err)
 	}
-	limit, cancel := context.WithTimeout(ctx, 15*time.Second)
+	limit, cancel := context.WithTimeout(ctx, safetyLimit)
 	defer cancel()
 	for err := error(holdshort.StoreUnavailable); err != nil; {
 		if err = other.Update(ctx, "acme", count("run_2"), store.RunRow("run_1")); err != nil && limit.Err() != nil {
@@ -217,7 +217,7 @@ func TestGroupOnDeadDatabase(t *testing.T) {
 func TestViewOnDeadDatabase(t *testing.T) {
 	t.Parallel()
 	d, w := behindWire(t, Options{Patience: 2 * time.Second})
-	limit, cancel := context.WithTimeout(ctx, 15*time.Second)
+	limit, cancel := context.WithTimeout(ctx, safetyLimit)
 	defer cancel()
 	done := make(chan error, 1)
 	go func() {

@@ -71,7 +71,7 @@ func startChild(t *testing.T, uid int, task, path string) *process {
 		binary = copyBinary(t, binary)
 	}
 	p := &process{Cmd: exec.Command(binary)}
-	p.Env = []string{childVar + "=" + task + " " + path, "TMPDIR=" + os.TempDir()}
+	p.Env = []string{childVar + "=" + task + " " + path, "TMPDIR=" + os.TempDir(), "GORACE=atexit_sleep_ms=0"}
 	p.Stderr = os.Stderr
 	p.Dir = "/"
 	if uid != 0 {

@@ -37,7 +37,7 @@ func TestSlowViews(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(5 * time.Minute):
 		t.Fatal("a writer waits for a view, which waits for the writer")
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Millisecond)

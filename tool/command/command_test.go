@@ -34,7 +34,7 @@ func newTool(t *testing.T, c Config) tool.Tool {
 
 func callWith(t *testing.T, made tool.Tool, args string) (Output, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	result, err := made.Call(ctx, tool.Call{Tenant: "acme", RunID: "run_1", OperationID: "tr:run_1/do", Args: json.RawMessage(args)})
 	var out Output
@@ -286,7 +286,7 @@ func gone(t *testing.T, pid int) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	deadline := time.After(10 * time.Second)
+	deadline := time.After(5 * time.Minute)
 	for syscall.Kill(pid, 0) == nil {
 		state, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 		if strings.Contains(string(state), ") Z ") { // dead, and nobody of ours to reap it

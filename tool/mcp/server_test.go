@@ -154,6 +154,12 @@ func behave(ctx context.Context, s *mcp.Server, dir string, r *mcp.CallToolReque
 	return text("echo: " + in.Text), nil
 }
 
+// safetyLimit ends a wait for another process that never answers. No test passes or fails by how long it takes.
+const safetyLimit = 5 * time.Minute
+
+// endAtOnce keeps a child with the race detector from sleeping for a second before it exits.
+const endAtOnce = "atexit_sleep_ms=0"
+
 // child is the configuration of a server in a child process.
 func child(t *testing.T, dir string) Config {
 	t.Helper()
@@ -161,7 +167,8 @@ func child(t *testing.T, dir string) Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Config{Name: "shop", Command: []string{self}, Env: map[string]string{"TEST_MCP_SERVER": dir}, Timeout: 20 * time.Second, Logger: slog.New(slog.DiscardHandler)}
+	env := map[string]string{"TEST_MCP_SERVER": dir, "GORACE": endAtOnce}
+	return Config{Name: "shop", Command: []string{self}, Env: env, Timeout: safetyLimit, Logger: slog.New(slog.DiscardHandler)}
 }
 
 func connect(t *testing.T, c Config) *Server {
@@ -189,7 +196,7 @@ func toolsOf(t *testing.T, s *Server) map[string]tool.Tool {
 
 func callWith(t *testing.T, made tool.Tool, args string) (string, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), safetyLimit)
 	defer cancel()
 	result, err := made.Call(ctx, tool.Call{OperationID: "tr:run_1/do", Args: json.RawMessage(args)})
 	return string(result.Value), err
@@ -200,7 +207,7 @@ func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(safetyLimit)
 	for !is() {
 		select {
 		case <-tick.C:
