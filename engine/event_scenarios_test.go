@@ -14,8 +14,8 @@ var eventsProvenElsewhere = map[string]string{
 	"store.restore_accepted": "the restore tests of both stores: the command line accepts a restore before an engine runs",
 }
 
-// eventScenarios has one story for each event: it returns the event that the log must have then.
-var eventScenarios = map[string]func(n *eventEnv) holdshort.Event{
+// runScenarios has one story for each event of runs, requests and operations: it returns the event that the log must have then.
+var runScenarios = map[string]func(n *eventEnv) holdshort.Event{
 	"run.created": func(n *eventEnv) holdshort.Event { run := n.start("ask"); return factAbout(run, starter(run)) },
 	"run.started": func(n *eventEnv) holdshort.Event {
 		got := n.hear(n.s, "hello")
