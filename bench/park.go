@@ -41,7 +41,7 @@ func takePattern(ctx context.Context) (*pattern, error) {
 }
 
 // park writes the same for a new run, byte for byte but for ids and times.
-func (p *pattern) park(tx store.Tx, expires time.Time) (holdshort.RequestID, error) {
+func (p *pattern) park(tx store.Tx, keyring *holdshort.Keyring, expires time.Time) (holdshort.RequestID, error) {
 	now := tx.Now()
 	run, req := p.run, p.request
 	run.ID, run.Revision, run.CreatedAt, run.UpdatedAt = holdshort.NewRunID(now), 0, now, now
@@ -52,11 +52,21 @@ func (p *pattern) park(tx store.Tx, expires time.Time) (holdshort.RequestID, err
 	if req.Fingerprint, err = req.ComputeFingerprint(tx.Tenant()); err != nil {
 		return "", err
 	}
-	faults := []error{tx.PutRun(run), tx.PutRequest(req)}
+	faults := []error{tx.PutRequest(req)}
+	run.Recorded = ""
 	for _, e := range p.journal {
 		e.RunID, e.Started, e.Ended = run.ID, now, now
 		faults = append(faults, tx.AddJournal(e))
+		if run.Recorded, err = keyring.ExtendJournal(tx.Tenant(), run.ID, run.Recorded, e); err != nil {
+			return "", err
+		}
 	}
+	if len(p.journal) == 0 {
+		if run.Recorded, err = keyring.ExtendJournal(tx.Tenant(), run.ID, ""); err != nil {
+			return "", err
+		}
+	}
+	faults = append(faults, tx.PutRun(run))
 	for _, t := range p.timers {
 		t.Subject, t.DueAt = string(req.ID), expires
 		faults = append(faults, tx.SetTimer(t))
@@ -80,7 +90,7 @@ func (p *pattern) load(ctx context.Context, s store.Store, n, every int, expires
 		err := s.Update(ctx, tenant, func(tx store.Tx) error {
 			some = some[:0]
 			for i := done; i < min(done+batch, n); i++ {
-				id, err := p.park(tx, expires(tx.Now()))
+				id, err := p.park(tx, keyringOf(s), expires(tx.Now()))
 				if err != nil {
 					return err
 				}
@@ -99,3 +109,11 @@ func (p *pattern) load(ctx context.Context, s store.Store, n, every int, expires
 }
 
 func tomorrow(now time.Time) time.Time { return now.Add(24 * time.Hour) }
+
+// keyringOf returns the keyring of a store, also of a counted one.
+func keyringOf(s store.Store) *holdshort.Keyring {
+	if c, ok := s.(*counted); ok {
+		s = c.Store
+	}
+	return s.(interface{ Keyring() *holdshort.Keyring }).Keyring() // both drivers have one
+}

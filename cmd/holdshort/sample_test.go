@@ -45,16 +45,16 @@ func do(s store.Store, deed string, n int) error {
 	switch deed {
 	case "runs":
 		for range n {
-			if err := s.Update(ctx, sampleTenant, func(tx store.Tx) error { return pausedRun(tx, holdshort.RunWaiting) }); err != nil {
+			if err := s.Update(ctx, sampleTenant, func(tx store.Tx) error { return pausedRun(tx, keyringOf(s), holdshort.RunWaiting) }); err != nil {
 				return err
 			}
 		}
 		return nil
 	case "stale":
-		return s.Update(ctx, sampleTenant, func(tx store.Tx) error { return pausedRun(tx, holdshort.RunRunning) })
+		return s.Update(ctx, sampleTenant, func(tx store.Tx) error { return pausedRun(tx, keyringOf(s), holdshort.RunRunning) })
 	case "held":
 		return s.Update(ctx, sampleTenant, func(tx store.Tx) error {
-			run := newRun(tx, holdshort.RunQueued)
+			run := newRun(tx, keyringOf(s), holdshort.RunQueued)
 			run.Held = &holdshort.Hold{Code: holdshort.KeyUnknown, Since: tx.Now()}
 			return tx.PutRun(run)
 		})
@@ -73,18 +73,26 @@ func do(s store.Store, deed string, n int) error {
 	return fmt.Errorf("sample: no deed %q", deed)
 }
 
-func newRun(tx store.Tx, status holdshort.RunStatus) holdshort.Run {
+func newRun(tx store.Tx, keyring *holdshort.Keyring, status holdshort.RunStatus) holdshort.Run {
 	now := tx.Now()
 	run := holdshort.Run{ID: holdshort.NewRunID(now), Status: status, TraceID: "trace", Flow: "refund", FlowVersion: 1, Attempt: 1, CreatedAt: now, UpdatedAt: now}
 	if status == holdshort.RunRunning {
 		run.Lease = holdshort.Lease{Owner: "node-1", Epoch: 1, Until: now.Add(-time.Minute)}
 	}
+	var err error
+	if run.Recorded, err = keyring.ExtendJournal(tx.Tenant(), run.ID, ""); err != nil {
+		panic(err) // only for entries that cannot be stored
+	}
 	return run
 }
 
+func keyringOf(s store.Store) *holdshort.Keyring {
+	return s.(interface{ Keyring() *holdshort.Keyring }).Keyring()
+}
+
 // pausedRun is a run, its open request and the events of both.
-func pausedRun(tx store.Tx, status holdshort.RunStatus) error {
-	run := newRun(tx, status)
+func pausedRun(tx store.Tx, keyring *holdshort.Keyring, status holdshort.RunStatus) error {
+	run := newRun(tx, keyring, status)
 	if err := tx.PutRun(run); err != nil {
 		return err
 	}

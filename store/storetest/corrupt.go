@@ -114,6 +114,22 @@ func testExamineRuns(b *bed) {
 	row.Status, ended.Status, ended.EndedAt = holdshort.RunWaiting, holdshort.RunCompleted, birth
 	h.run.Status, whole.run.Status = holdshort.RunWaiting, holdshort.RunWaiting
 	h.run.EndedAt, whole.run.EndedAt = time.Time{}, time.Time{}
+	lost := newRun(birth)
+	lost.Status = holdshort.RunWaiting
+	sign := func(run *holdshort.Run, entries ...holdshort.JournalEntry) {
+		digest, err := b.db.Keyring().ExtendJournal(acme, run.ID, "", entries...)
+		if err != nil {
+			b.Fatal(err)
+		}
+		run.Recorded = digest
+	}
+	sign(&h.run, newEntry(h.run.ID, "step", h.run.CreatedAt))
+	sign(&whole.run, newEntry(whole.run.ID, "step", whole.run.CreatedAt))
+	sign(&row)
+	sign(&lost, newEntry(lost.ID, "step", birth))
+	b.update(func(tx store.Tx) error {
+		return firstError(tx.PutRun(lost), tx.AddJournal(newEntry(lost.ID, "step", birth)))
+	})
 	b.update(func(tx store.Tx) error {
 		return firstError(h.write(tx), whole.write(tx), tx.PutRun(row), tx.PutRun(ended))
 	})
@@ -124,11 +140,12 @@ func testExamineRuns(b *bed) {
 		}
 		return got
 	}
-	if got := examine(1000); got.Runs != 3 || len(got.Faults) != 0 || got.More {
+	if got := examine(1000); got.Runs != 4 || len(got.Faults) != 0 || got.More {
 		b.Errorf("a whole store: %+v", got)
 	}
 	b.db.Exec(b, "UPDATE journal SET body = ? WHERE run_id = ?", []byte("{"), string(h.run.ID))
 	b.db.Exec(b, "UPDATE runs SET body = ? WHERE id IN (?, ?)", []byte("{"), string(row.ID), string(ended.ID))
+	b.db.Exec(b, "DELETE FROM journal WHERE run_id = ?", string(lost.ID))
 	got := examine(1000)
 	damaged := map[holdshort.RunID]string{}
 	for _, f := range got.Faults {
@@ -137,7 +154,7 @@ func testExamineRuns(b *bed) {
 			b.Errorf("%+v", f)
 		}
 	}
-	if len(damaged) != 2 || damaged[h.run.ID] != "its journal cannot be read" || damaged[row.ID] != "its row cannot be read" {
+	if len(damaged) != 3 || damaged[lost.ID] != "its journal is not what it recorded" || damaged[h.run.ID] != "its journal cannot be read" || damaged[row.ID] != "its row cannot be read" {
 		b.Errorf("a damaged store: %+v", got)
 	}
 	if got := examine(0); !got.More || got.Runs != 0 {

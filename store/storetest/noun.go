@@ -50,7 +50,7 @@ func nouns() []noun {
 			given("Revision").mutable("Role", "Type", "Author", "Parts", "RunID", "RequestID", "Pinned", "ModelVisible"),
 		verbs("run", func(r *holdshort.Run) { r.Status = holdshort.RunFailed },
 			store.Tx.PutRun, func(tx store.ReadTx, r holdshort.Run) (holdshort.Run, error) { return tx.Run(r.ID) }).
-			given("Revision", "Pruned").mutable("Status", "Result", "Error", "Held", "Wake", "Lease", "Claims", "Attempt", "Open", "UpdatedAt", "EndedAt"),
+			given("Revision", "Pruned").mutable("Recorded", "Status", "Result", "Error", "Held", "Wake", "Lease", "Claims", "Attempt", "Open", "UpdatedAt", "EndedAt"),
 		verbs("request", func(r *holdshort.Request) { r.Status, r.Priority = holdshort.RequestResolved, holdshort.PriorityHigh },
 			store.Tx.PutRequest, func(tx store.ReadTx, r holdshort.Request) (holdshort.Request, error) { return tx.Request(r.ID) }).
 			given("Revision").mutable("Status", "Outcome", "Assignee", "Priority", "Reasks", "AskedAt", "ExpiresAt", "ClosedAt", "CancelReason"),
