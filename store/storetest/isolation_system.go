@@ -186,6 +186,28 @@ func (w *twins) systems() map[string]func(*bed) {
 				return nil
 			}))
 		},
+		"ExamineRuns": func(b *bed) {
+			untouched(b, both, func() {
+				found, err := b.system().ExamineRuns(ctx, 1000)
+				noError(b, err)
+				tenants := map[holdshort.TenantID]bool{}
+				for _, f := range found.Faults { // the twins' runs are stored without digests
+					tenants[f.Tenant] = true
+				}
+				if len(tenants) != 2 {
+					b.Errorf("the examination names runs of %v, want each under its own tenant", tenants)
+				}
+			})
+		},
+		"UnsignedUntil": func(b *bed) {
+			untouched(b, both, func() {
+				until, err := b.system().UnsignedUntil(ctx)
+				noError(b, err)
+				if !until.IsZero() {
+					b.Errorf("a new store exempts runs until %v", until)
+				}
+			})
+		},
 		"Health": func(b *bed) {
 			h, err := b.system().Health(ctx)
 			noError(b, err)

@@ -17,9 +17,15 @@ const (
 	unsignedPurpose = "unsigned-until"
 )
 
+var anyRun = statement(`SELECT COUNT(*) FROM (SELECT 1 FROM runs LIMIT 1) AS found`)
+
 // RememberUnsigned notes, signed under the keyring, that runs from before now may have no digest. It is written once, when a database from
 // before digests is migrated: a writer of the database cannot extend the time, and without the note every run needs a digest.
 func RememberUnsigned(conn Conn, keyring *holdshort.Keyring, now time.Time) error {
+	runs, err := readNumber(bare{conn}, anyRun)
+	if err != nil || runs == 0 {
+		return err // a new database goes through all migrations: no run of it lacks a digest
+	}
 	at := strconv.FormatInt(micros(now), 10)
 	return conn.Apply([]Write{writeMeta(unsignedName, at+" "+keyring.TenantHash(holdshort.SystemTenant, unsignedPurpose, []byte(at)))})
 }
