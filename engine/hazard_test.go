@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -117,6 +118,28 @@ func (b *bed) forge(statement string, args ...any) {
 	}
 }
 
+// resign gives a forged journal a digest that fits, as only the keyring's owner can: the check behind the digest has to hold too.
+func (b *bed) resign(id holdshort.RunID) {
+	b.Helper()
+	err := b.store.Update(b.Context(), tenant, func(tx store.Tx) error {
+		run, err := tx.Run(id)
+		if err != nil {
+			return err
+		}
+		entries, err := tx.Journal(id)
+		if err != nil {
+			return err
+		}
+		if run.Recorded, err = b.store.Keyring().ExtendJournal(tenant, id, "", entries...); err != nil {
+			return err
+		}
+		return tx.PutRun(run)
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
 // TestForgedDecisions: a decision that was not made by the kernel, or made for something else, runs nothing.
 func TestForgedDecisions(t *testing.T) {
 	for _, tt := range []struct {
@@ -133,7 +156,11 @@ func TestForgedDecisions(t *testing.T) {
 		{"a rejection turned round", func(t *testing.T, b *bed, run holdshort.Run, req holdshort.Request) {
 			b.forge(`UPDATE decisions SET body = CAST(replace(CAST(body AS TEXT), '"reject"', '"approve"') AS BLOB) WHERE request_id = ?`, string(req.ID))
 			b.forge(`UPDATE journal SET body = CAST(replace(CAST(body AS TEXT), '"reject"', '"approve"') AS BLOB) WHERE run_id = ? AND key LIKE '%approval%'`, string(run.ID))
+			b.resign(run.ID)
 		}, holdshort.MACInvalid},
+		{"a rejection turned round, the digest left", func(t *testing.T, b *bed, run holdshort.Run, req holdshort.Request) {
+			b.forge(`UPDATE journal SET body = CAST(replace(CAST(body AS TEXT), '"reject"', '"approve"') AS BLOB) WHERE run_id = ? AND key LIKE '%approval%'`, string(run.ID))
+		}, holdshort.Corrupt},
 		{"other arguments in the request", func(t *testing.T, b *bed, run holdshort.Run, req holdshort.Request) {
 			b.forge(`UPDATE requests SET fixed = CAST(replace(CAST(fixed AS TEXT), '"amount":120', '"amount":999') AS BLOB) WHERE id = ?`, string(req.ID))
 		}, holdshort.MACInvalid},
@@ -154,7 +181,7 @@ func TestForgedDecisions(t *testing.T) {
 			req := b.request(run.ID)
 			b.restart(func(c *engine.Config) { c.Flows = nil }) // decided where nobody can run it, so that there is time to forge
 			action := holdshort.Approve
-			if tt.name == "a rejection turned round" {
+			if strings.HasPrefix(tt.name, "a rejection turned round") {
 				action = holdshort.Reject
 			}
 			b.decide(engine.DecideInput{Request: req.ID, Action: action, Actor: ana})
@@ -184,6 +211,7 @@ func TestMovedDecision(t *testing.T) {
 	b.forge(`UPDATE decisions SET request_id = ? WHERE request_id = ?`, string(to.ID), string(from.ID))
 	b.forge(`UPDATE requests SET body = (SELECT body FROM requests WHERE id = ?) WHERE id = ?`, string(from.ID), string(to.ID))
 	b.forge(`UPDATE journal SET body = CAST(replace(CAST(body AS TEXT), '"reject"', '"approve"') AS BLOB) WHERE run_id = ? AND key LIKE '%approval%'`, string(two.ID))
+	b.resign(two.ID)
 	b.restart(func(c *engine.Config) { c.Flows = []flow.Flow{refunds} })
 	if pay.n() != 0 {
 		t.Fatal("it ran")
