@@ -22,10 +22,12 @@ type checker struct {
 	unread []string // paths whose values could not be read: a fault is reported for each already
 }
 
-// wrong adds a fault, unless it follows from a value that could not be read: the one at path, one above it or a key of it.
+// wrong adds a fault, unless it follows from a value that could not be read: the one at path, one above it or a key
+// of it.
 func (c *checker) wrong(path, hint, format string, args ...any) {
 	outer, _, _, _ := cutText(path)
-	if len(c.faults) >= maxFaults || c.isUnread(outer) || slices.ContainsFunc(c.unread, func(p string) bool { return parentOf(p) == outer }) {
+	keyUnread := slices.ContainsFunc(c.unread, func(p string) bool { return parentOf(p) == outer })
+	if len(c.faults) >= maxFaults || c.isUnread(outer) || keyUnread {
 		return
 	}
 	c.faults = append(c.faults, c.at(path, fmt.Sprintf(format, args...), hint))

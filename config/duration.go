@@ -45,6 +45,7 @@ func (d *Duration) set(n float64, unit time.Duration) error {
 func (Duration) schema() map[string]any {
 	return map[string]any{"anyOf": []any{
 		map[string]any{"type": "number", "minimum": 0},
-		map[string]any{"type": "string", "pattern": `^(never|\$\{.*\}|([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+|[0-9]+(\.[0-9]+)?d?)$`},
+		map[string]any{"type": "string",
+			"pattern": `^(never|\$\{.*\}|([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+|[0-9]+(\.[0-9]+)?d?)$`},
 	}}
 }

@@ -22,7 +22,8 @@ func (g Gate) Lists(tool string) bool {
 func (c *checker) gate() {
 	for i, name := range c.Gate.Tools {
 		if name == "" || strings.Contains(strings.TrimSuffix(name, "*"), "*") {
-			c.wrong(fmt.Sprintf("gate.tools[%d]", i), "write a name, or a beginning and one * at its end", "%q names no tool", name)
+			c.wrong(fmt.Sprintf("gate.tools[%d]", i), "write a name, or a beginning and one * at its end",
+				"%q names no tool", name)
 		}
 	}
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/holdshort/holdshort/policy"
 )
 
-// Limits cap what one run, session, tenant or message can take on this server. A key that is not written has the engine's default.
+// Limits cap what one run, session, tenant or message can take on this server. A key that is not written has the
+// engine's default.
 type Limits struct {
 	Args         int      `yaml:"args" min:"1024" max:"1048576" doc:"Arguments of one call, in bytes. Default: 262144."`
 	Text         int      `yaml:"text" min:"1024" max:"1048576" doc:"A question, message or comment, in bytes. Default: 65536."`
@@ -22,7 +23,8 @@ type Limits struct {
 	Reasks       int      `yaml:"reasks" min:"1" max:"100" doc:"Repetitions of a question that are counted on its request. The question is repeated after every reply that cannot be understood. Default: 3."`
 }
 
-// Retention says how long data is kept. Pending work is never deleted. A key that is not written has the engine's default.
+// Retention says how long data is kept. Pending work is never deleted. A key that is not written has the engine's
+// default.
 type Retention struct {
 	Journals   Duration `yaml:"journals" min:"1d" doc:"Journals and messages, counted from the end of their run. At most as long as records. Default: 30d."`
 	Records    Duration `yaml:"records" min:"90d" doc:"Requests, decisions, operations and the ids of received messages, counted from the end of their run. Default: 90d."`
@@ -47,9 +49,11 @@ func (c *checker) retention() {
 	}
 	records := length(r.Records, defaultRecords)
 	if !c.isUnread("retention.records") && length(r.Journals, defaultJournals) > records {
-		c.wrong("retention.journals", "write at most as long as records, or keep records longer", "journals are deleted with the records of their run, which are kept for less")
+		c.wrong("retention.journals", "write at most as long as records, or keep records longer",
+			"journals are deleted with the records of their run, which are kept for less")
 	}
 	if r.Events != 0 && !c.isUnread("retention.records") && length(r.Events, 0) < records {
-		c.wrong("retention.events", "write at least as long as records, or never", "records would be kept without the events that prove them")
+		c.wrong("retention.events", "write at least as long as records, or never",
+			"records would be kept without the events that prove them")
 	}
 }

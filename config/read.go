@@ -45,7 +45,10 @@ func Parse(name string, content []byte, env func(string) (string, bool)) (Config
 
 // Check returns every fault of a configuration: those of the file that it was read from, and those of its values.
 func (c Config) Check() error {
-	k := &checker{Config: c, at: func(path, message, hint string) Fault { return Fault{Path: path, Message: message, Hint: hint} }}
+	k := &checker{Config: c, at: func(path, message, hint string) Fault {
+		return Fault{Path: path, Message: message,
+			Hint: hint}
+	}}
 	if c.origin != nil {
 		k.at, k.faults, k.unread = c.origin.at, slices.Clone(c.origin.faults), c.origin.unread
 	}
@@ -59,7 +62,8 @@ func (c Config) Check() error {
 // read decodes content into c. A fault that leaves nothing of the content readable is returned.
 func (d *decoder) read(content []byte, c *Config) *Fault {
 	if len(content) > maxSize {
-		return &Fault{File: d.file, Message: fmt.Sprintf("%d bytes are more than a configuration has", len(content)), Hint: "check which file this is"}
+		return &Fault{File: d.file, Message: fmt.Sprintf("%d bytes are more than a configuration has", len(content)),
+			Hint: "check which file this is"}
 	}
 	if !utf8.Valid(content) {
 		return &Fault{File: d.file, Message: "this is not UTF-8 text", Hint: "save it as UTF-8"}

@@ -180,7 +180,8 @@ func TestRead(t *testing.T) {
 }
 
 func TestDuration(t *testing.T) {
-	for text, want := range map[string]time.Duration{"600": 10 * time.Minute, "0": 0, "1.5": 1500 * time.Millisecond, "24h": 24 * time.Hour, "30d": 720 * time.Hour, "never": policy.Never} {
+	for text, want := range map[string]time.Duration{"600": 10 * time.Minute, "0": 0, "1.5": 1500 * time.Millisecond,
+		"24h": 24 * time.Hour, "30d": 720 * time.Hour, "never": policy.Never} {
 		var d Duration
 		if err := d.setText(text); err != nil || time.Duration(d) != want {
 			t.Errorf("%s: %v, %v", text, time.Duration(d), err)

@@ -79,7 +79,8 @@ func objectSchema(t reflect.Type) map[string]any {
 	return s
 }
 
-// bounds puts the least and greatest value into the first branch of a schema: the one of a number. That of a duration counts seconds.
+// bounds puts the least and greatest value into the first branch of a schema: the one of a number. That of a
+// duration counts seconds.
 func bounds(s map[string]any, f field, t reflect.Type) {
 	unit := 1.0
 	if t == reflect.TypeFor[Duration]() {

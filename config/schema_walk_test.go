@@ -32,15 +32,17 @@ func walkSchema(root map[string]any) (keys []schemaKey) {
 		keys = append(keys, k)
 		if properties, ok := k.node["properties"].(map[string]any); ok {
 			for _, name := range slices.Sorted(maps.Keys(properties)) {
-				walk(schemaKey{join(k.path, name), strings.TrimPrefix(k.doc+"."+name, "."), properties[name].(map[string]any), func(value any) any {
-					object := goodValue(k.node).(map[string]any)
-					object[name] = value
-					return k.file(object)
-				}})
+				walk(schemaKey{join(k.path, name), strings.TrimPrefix(k.doc+"."+name, "."), properties[name].(map[string]any),
+					func(value any) any {
+						object := goodValue(k.node).(map[string]any)
+						object[name] = value
+						return k.file(object)
+					}})
 			}
 		}
 		if inner, ok := k.node["additionalProperties"].(map[string]any); ok {
-			walk(schemaKey{k.path + ".x", k.doc + ".NAME", inner, func(value any) any { return k.file(map[string]any{"x": value}) }})
+			walk(schemaKey{k.path + ".x", k.doc + ".NAME", inner,
+				func(value any) any { return k.file(map[string]any{"x": value}) }})
 		}
 		if inner, ok := k.node["items"].(map[string]any); ok {
 			walk(schemaKey{k.path + "[0]", k.doc + "[]", inner, func(value any) any { return k.file([]any{value}) }})
@@ -222,7 +224,8 @@ func TestSchemaAndDecoderAgreeOnEveryKey(t *testing.T) {
 		for _, bad := range badValues(k.node) {
 			bySchema, faults := refused(k.file(bad))
 			tried++
-			if at := slices.ContainsFunc(faults, func(f Fault) bool { return f.Path == k.path && f.Line > 0 }); !bySchema || !at {
+			if at := slices.ContainsFunc(faults, func(f Fault) bool { return f.Path == k.path && f.Line > 0 }); !bySchema ||
+				!at {
 				t.Errorf("%s: %v is refused by the schema: %v, by the decoder: %v", k.path, bad, bySchema, faults)
 			}
 		}

@@ -23,7 +23,8 @@ const (
 	backendSQL    = "sql"
 )
 
-// storeOf returns the store that the runs of an agent are kept in, and its path. A server without stores keeps them in a SQLite file.
+// storeOf returns the store that the runs of an agent are kept in, and its path. A server without stores keeps them
+// in a SQLite file.
 func (c *checker) storeOf(a Agent) (path string, s Store) {
 	for name, only := range c.Stores {
 		if a.SessionStore == "" || a.SessionStore == name {
@@ -46,11 +47,13 @@ func (c *checker) task(path string, a Agent) {
 	switch a.Task.Backend {
 	case backendMemory:
 		if store.Durable() {
-			c.wrong(path+".backend", "write backend: sql, or take it out; "+database, "runs are kept in a database, not in memory")
+			c.wrong(path+".backend", "write backend: sql, or take it out; "+database,
+				"runs are kept in a database, not in memory")
 		}
 	case backendSQL:
 		if !store.Durable() {
-			c.wrong(path+".backend", "write backend: memory, or take it out; "+database, "runs are kept in memory, not in a database")
+			c.wrong(path+".backend", "write backend: memory, or take it out; "+database,
+				"runs are kept in memory, not in a database")
 		}
 	}
 	driver := "sqlite"
@@ -61,9 +64,11 @@ func (c *checker) task(path string, a Agent) {
 		inner := join(path+".sql", key)
 		switch value := a.Task.SQL[key]; {
 		case key != "driver":
-			c.wrong(inner, "take it out; "+database, "an agent has no database of its own: runs are kept in the server's one store")
+			c.wrong(inner, "take it out; "+database,
+				"an agent has no database of its own: runs are kept in the server's one store")
 		case value != driver:
-			c.wrong(inner, "write driver: "+driver+", or take it out; "+database, "runs are not kept there: the driver of the store is %s", driver)
+			c.wrong(inner, "write driver: "+driver+", or take it out; "+database,
+				"runs are not kept there: the driver of the store is %s", driver)
 		}
 	}
 }

@@ -90,7 +90,8 @@ type AddressChecker interface {
 	CheckAddress(address string) error
 }
 
-// CheckWebhook returns the error that CreateWebhook would refuse its input with. Sender is the one of WebhookChannel; nil accepts every address.
+// CheckWebhook returns the error that CreateWebhook would refuse its input with. Sender is the one of
+// WebhookChannel; nil accepts every address.
 func CheckWebhook(in CreateWebhookInput, sender Sender) error {
 	wrong := func(field, message, hint string) error {
 		return &holdshort.Error{Code: holdshort.Invalid, Op: "create webhook", Field: field, Message: message, Hint: hint}

@@ -46,7 +46,8 @@ func (b *builder) member(name string) (*agent.Agent, error) {
 		return made, nil
 	}
 	path, c := config.Path("agents", name), b.Agents[name]
-	if b.faulty(path) || b.models[c.Model] == nil || c.Repair != nil && c.Repair.Model != "" && b.models[c.Repair.Model] == nil {
+	if b.faulty(path) || b.models[c.Model] == nil || c.Repair != nil && c.Repair.Model != "" &&
+		b.models[c.Repair.Model] == nil {
 		return nil, errSkipped
 	}
 	out := agent.Config{Name: name, Description: c.Description, Model: b.models[c.Model], Instructions: c.Instructions,

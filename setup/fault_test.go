@@ -40,7 +40,8 @@ func TestFaultsHavePlaces(t *testing.T) {
 	}
 }
 
-// Faults of models, tools and agents are reported together with those of the file's shape, and parts that use a faulty one add no noise.
+// Faults of models, tools and agents are reported together with those of the file's shape, and parts that use a
+// faulty one add no noise.
 func TestFaultsOfPartsComeTogether(t *testing.T) {
 	c, err := config.Parse("x.yaml", []byte(`server: {adr: ":1"}
 models:
@@ -62,7 +63,8 @@ policies:
 	for _, f := range config.FaultsOf(built) {
 		got = append(got, f.Path)
 	}
-	want := []string{"server", "models.bad.rules[0].when.user", "tools.lookup.http.url", "tools.run.command.command", "tools.files.mcp.command", "agents.second.schema", "policies[0].when"}
+	want := []string{"server", "models.bad.rules[0].when.user", "tools.lookup.http.url", "tools.run.command.command",
+		"tools.files.mcp.command", "agents.second.schema", "policies[0].when"}
 	if err == nil || !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q\n%v", got, want, built)
 	}

@@ -27,7 +27,8 @@ func (p *Parts) limited(c engine.Config) engine.Config {
 		for _, age := range []struct {
 			to   *time.Duration
 			from config.Duration
-		}{{&keep.Journals, r.Journals}, {&keep.Records, r.Records}, {&keep.Replays, r.Replays}, {&keep.Deliveries, r.Deliveries}, {&keep.Events, r.Events}} {
+		}{{&keep.Journals, r.Journals}, {&keep.Records, r.Records}, {&keep.Replays, r.Replays}, {&keep.Deliveries,
+			r.Deliveries}, {&keep.Events, r.Events}} {
 			switch time.Duration(age.from) {
 			case 0:
 			case policy.Never:

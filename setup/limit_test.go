@@ -16,7 +16,8 @@ import (
 
 const day = 24 * time.Hour
 
-// Every key of limits and retention arrives in the engine's configuration, and a key that is not written keeps its default.
+// Every key of limits and retention arrives in the engine's configuration, and a key that is not written keeps its
+// default.
 func TestEngineSettingsArrive(t *testing.T) {
 	settings := []struct {
 		section, key, value string
@@ -30,7 +31,8 @@ func TestEngineSettingsArrive(t *testing.T) {
 		{"limits", "workers", "9", func(c engine.Config) any { return c.Workers }, 9, 0},
 		{"limits", "tenant_runs", "10", func(c engine.Config) any { return c.Limits.TenantRuns }, 10, 0},
 		{"limits", "claims", "11", func(c engine.Config) any { return c.Limits.Claims }, 11, 0},
-		{"limits", "silence", "12m", func(c engine.Config) any { return c.Limits.Silence }, 12 * time.Minute, time.Duration(0)},
+		{"limits", "silence", "12m", func(c engine.Config) any { return c.Limits.Silence }, 12 * time.Minute,
+			time.Duration(0)},
 		{"limits", "call_attempts", "13", func(c engine.Config) any { return c.Limits.Calls }, 13, 0},
 		{"limits", "reasks", "14", func(c engine.Config) any { return c.Limits.Reasks }, 14, 0},
 		{"retention", "journals", "15d", func(c engine.Config) any { return c.Retention.Journals }, 15 * day, 30 * day},
@@ -43,7 +45,8 @@ func TestEngineSettingsArrive(t *testing.T) {
 		t.Errorf("%d keys, and %d of them are tested", n, len(settings))
 	}
 	for _, s := range settings {
-		built, err := setup.Build(t.Context(), parse(t, s.section+": {"+s.key+": "+s.value+"}\n", ""), setup.Options{Dir: t.TempDir()})
+		built, err := setup.Build(t.Context(), parse(t, s.section+": {"+s.key+": "+s.value+"}\n", ""),
+			setup.Options{Dir: t.TempDir()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +73,8 @@ func TestEngineSettingsArrive(t *testing.T) {
 		}
 	}
 	own := engine.Config{Workers: 2, Limits: engine.Limits{Args: 5000}}
-	built, err := setup.Build(t.Context(), parse(t, "limits: {workers: 3, args: 4096, text: 4096}\n", ""), setup.Options{Dir: t.TempDir()})
+	built, err := setup.Build(t.Context(), parse(t, "limits: {workers: 3, args: 4096, text: 4096}\n", ""),
+		setup.Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -135,7 +135,8 @@ type builder struct {
 	faults  config.Faults
 }
 
-// Build makes the parts. Faults of the configuration are returned together, as config.Faults; everything that was opened is closed again then.
+// Build makes the parts. Faults of the configuration are returned together, as config.Faults; everything that was
+// opened is closed again then.
 func Build(ctx context.Context, c config.Config, options Options) (parts *Parts, err error) {
 	if options.Logger == nil {
 		options.Logger = slog.Default()

@@ -9,8 +9,10 @@ import (
 	"github.com/holdshort/holdshort/policy/rulebook"
 )
 
-// checkToolNames compares the tools that rules name with those that exist. A name that nothing declares may belong to an agent outside, so that
-// it is a warning; it is a fault where gate.tools lists the tools of those agents. A configuration without any tools is that of a gate.
+// checkToolNames compares the tools that rules name with those that exist. A name that nothing declares may belong
+// to an agent outside, so that
+// it is a warning; it is a fault where gate.tools lists the tools of those agents. A configuration without any
+// tools is that of a gate.
 func (b *builder) checkToolNames(book *rulebook.Book) {
 	known := b.knownTools()
 	if len(known) == 0 && b.Gate.Tools == nil {
@@ -19,14 +21,16 @@ func (b *builder) checkToolNames(book *rulebook.Book) {
 	for _, n := range book.ToolNames() {
 		server, _, ofServer := strings.Cut(n.Tool, "/")
 		ofServer = ofServer && b.Tools[server].MCP != nil
-		if slices.Contains(known, n.Tool) || n.Tool == config.AskUser || b.Gate.Lists(n.Tool) || ofServer && b.options.Offline {
+		if slices.Contains(known, n.Tool) || n.Tool == config.AskUser || b.Gate.Lists(n.Tool) || ofServer &&
+			b.options.Offline {
 			continue
 		}
 		hint := "declare it in tools; if agents outside ask about it, list it in gate.tools"
 		if near := config.Nearest(n.Tool, known); near != "" {
 			hint = fmt.Sprintf("did you mean %q? If agents outside ask about this tool, list it in gate.tools", near)
 		}
-		fault := b.FaultInText(fmt.Sprintf("policies[%d].when", n.Rule), n.Line, n.Column, fmt.Sprintf("no tool is called %q", n.Tool), hint)
+		fault := b.FaultInText(fmt.Sprintf("policies[%d].when", n.Rule), n.Line, n.Column,
+			fmt.Sprintf("no tool is called %q", n.Tool), hint)
 		if b.Gate.Tools != nil && !ofServer {
 			b.faults = append(b.faults, fault)
 		} else {
@@ -35,7 +39,8 @@ func (b *builder) checkToolNames(book *rulebook.Book) {
 	}
 }
 
-// knownTools returns the names of all tools: those of the configuration and of the program, and agents and flows that agents hand work to.
+// knownTools returns the names of all tools: those of the configuration and of the program, and agents and flows
+// that agents hand work to.
 func (b *builder) knownTools() (names []string) {
 	for name := range b.tools {
 		names = append(names, name)
@@ -50,7 +55,8 @@ func (b *builder) knownTools() (names []string) {
 	return names
 }
 
-// warnBlocking warns of an agent whose callers wait through pauses although the pauses are durable. An agent that only others call has no callers
+// warnBlocking warns of an agent whose callers wait through pauses although the pauses are durable. An agent that
+// only others call has no callers
 // who wait.
 func (b *builder) warnBlocking(path string, a Agent) {
 	for _, other := range b.Agents {
@@ -65,7 +71,8 @@ func (b *builder) warnBlocking(path string, a Agent) {
 	if a.Mode != "" {
 		path += ".task.hitl.mode"
 	}
-	b.parts.Warnings = append(b.parts.Warnings, b.Fault(path, "callers wait through pauses (mode blocking), which is meant for development, tests and approvals of under a minute", hint))
+	b.parts.Warnings = append(b.parts.Warnings, b.Fault(path,
+		"callers wait through pauses (mode blocking), which is meant for development, tests and approvals of under a minute", hint))
 }
 
 // durableServer reports whether the pauses of this server outlive the process, whatever its agents say.

@@ -57,7 +57,8 @@ func (c *configCheckCommand) Run(ctx context.Context, out *console) error {
 	if err != nil && len(faults) == 0 {
 		return err
 	}
-	result := checked{File: c.File, OK: err == nil, Faults: list(faults), Warnings: list(warnings), Unbuilt: list(read.Unbuilt()), Modes: map[string]string{}}
+	result := checked{File: c.File, OK: err == nil, Faults: list(faults), Warnings: list(warnings),
+		Unbuilt: list(read.Unbuilt()), Modes: map[string]string{}}
 	if err == nil {
 		for name := range read.Agents {
 			if result.Modes[name], err = read.ModeOf(name); err != nil {

@@ -21,7 +21,8 @@ import (
 	"github.com/holdshort/holdshort/tool"
 )
 
-// servable checks a configuration as serve needs it. It is the one check of serve, config check and doctor, so that they refuse the same files.
+// servable checks a configuration as serve needs it. It is the one check of serve, config check and doctor, so that
+// they refuse the same files.
 // It connects to nothing and opens no store.
 type servable struct {
 	config.Config
@@ -75,7 +76,8 @@ func (s *servable) checkStores() {
 	for name, store := range s.Stores {
 		if _, err := parseLocation(store.URL); err != nil {
 			wrong, _ := errors.AsType[*usageError](err)
-			s.add(config.Path("stores", name, "url"), &holdshort.Error{Code: holdshort.Invalid, Message: strings.TrimPrefix(wrong.Message, "--store: "), Hint: wrong.Hint})
+			s.add(config.Path("stores", name, "url"), &holdshort.Error{Code: holdshort.Invalid,
+				Message: strings.TrimPrefix(wrong.Message, "--store: "), Hint: wrong.Hint})
 		}
 	}
 }
@@ -89,7 +91,8 @@ func (s *servable) checkSections() {
 	}
 }
 
-// checkIdentity asks package identity about each part of it alone and about all together, because it reports one fault at a time.
+// checkIdentity asks package identity about each part of it alone and about all together, because it reports one
+// fault at a time.
 func (s *servable) checkIdentity() {
 	all, err := identityOf(s.Config, "", false)
 	if s.add("auth.jwt.keys_file", err); s.faulty("auth.jwt") {
@@ -132,15 +135,18 @@ func (s *servable) checkWebhooks() {
 	if err != nil {
 		return // a fault of the file already
 	}
-	sender := webhook.New(webhook.Options{AllowHTTP: outgoing.HTTP, AllowPrivate: outgoing.Private, AllowNetworks: networks})
+	sender := webhook.New(webhook.Options{AllowHTTP: outgoing.HTTP, AllowPrivate: outgoing.Private,
+		AllowNetworks: networks})
 	first := map[string]bool{}
 	for i, w := range s.Webhooks {
 		path := fmt.Sprintf("webhooks[%d]", i)
 		if first[w.URL] && w.URL != "" {
-			s.add(path+".url", &holdshort.Error{Code: holdshort.Invalid, Message: "another webhook has this address", Hint: "write all events into one of them"})
+			s.add(path+".url", &holdshort.Error{Code: holdshort.Invalid, Message: "another webhook has this address",
+				Hint: "write all events into one of them"})
 		}
 		first[w.URL] = true
-		if err := engine.CheckWebhook(engine.CreateWebhookInput{URL: w.URL, Events: w.Events, Secret: w.Secret}, sender); err != nil {
+		if err := engine.CheckWebhook(engine.CreateWebhookInput{URL: w.URL, Events: w.Events, Secret: w.Secret},
+			sender); err != nil {
 			known, _ := errors.AsType[*holdshort.Error](err)
 			s.add(path+"."+cmp.Or(known.Field, "url"), withoutField(known))
 		}

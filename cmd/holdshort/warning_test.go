@@ -32,7 +32,8 @@ tools:
 policies:
 `
 
-// A rule that names a tool that nothing in the file declares is probably misspelt, but an agent outside may ask about such a tool.
+// A rule that names a tool that nothing in the file declares is probably misspelt, but an agent outside may ask
+// about such a tool.
 func TestRulesThatNameUnknownTools(t *testing.T) {
 	for condition, want := range map[string]string{
 		`tool == "orders.refnud"`:                                                      `x.yaml:10:19: policies[0].when: no tool is called "orders.refnud"`,
@@ -55,7 +56,8 @@ func TestRulesThatNameUnknownTools(t *testing.T) {
 	if got := warningsOf(t, "policies:\n  - when: tool == \"deploy\"\n    deny: true\n"); got != "" {
 		t.Errorf("a server that is only a gate declares no tools: %s", got)
 	}
-	if got := warningsOf(t, warnedTools+"  - when: tool in [\"deploy\", \"bank.pay\"]\n    deny: true\ngate: {tools: [deploy, \"bank.*\"]}\n"); got != "" {
+	if got := warningsOf(t,
+		warnedTools+"  - when: tool in [\"deploy\", \"bank.pay\"]\n    deny: true\ngate: {tools: [deploy, \"bank.*\"]}\n"); got != "" {
 		t.Errorf("listed tools of the gate: %s", got)
 	}
 }

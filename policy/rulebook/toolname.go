@@ -12,7 +12,8 @@ type ToolName struct {
 	Line, Column int // within the condition, from 1
 }
 
-// ToolNames returns the tools that conditions name with ==, != or in. Patterns such as startsWith name no tool: they are for later ones too.
+// ToolNames returns the tools that conditions name with ==, != or in. Patterns such as startsWith name no tool:
+// they are for later ones too.
 func (b *Book) ToolNames() (all []ToolName) {
 	for i := range b.rules {
 		for _, n := range b.rules[i].tools {
