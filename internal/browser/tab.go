@@ -150,6 +150,24 @@ func (tab *Tab) do(what string, steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
+// redrawn is part of Chromium's error for an element that the page replaced after it was found and before it was located on the screen.
+const redrawn = "Could not find node with given id"
+
+// click finds an element and presses it. Live pages redraw themselves: an element that was replaced before it was pressed is looked for again.
+func (tab *Tab) click(what string, step chromedp.Action[chromedp.Void]) {
+	tab.Helper()
+	ctx, cancel := context.WithTimeout(tab.ctx, patience)
+	defer cancel()
+	err := chromedp.Do(ctx, step)
+	for err != nil && ctx.Err() == nil && strings.Contains(err.Error(), redrawn) {
+		err = chromedp.Do(ctx, step)
+	}
+	if err != nil {
+		tab.shotOfFault()
+		tab.Fatalf("%s: %v", what, err)
+	}
+}
+
 // Open goes to an address.
 func (tab *Tab) Open(url string) { tab.Helper(); tab.do("open "+url, chromedp.Navigate(url)) }
 
@@ -159,13 +177,13 @@ func (tab *Tab) Reload() { tab.Helper(); tab.do("reload", chromedp.Reload()) }
 // Click presses what a selector finds, once it is there and visible.
 func (tab *Tab) Click(selector string) {
 	tab.Helper()
-	tab.do("click "+selector, chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible))
+	tab.click("click "+selector, chromedp.Click(chromedp.CSS(selector), chromedp.NodeVisible))
 }
 
 // DoubleClick presses twice at once what a selector finds.
 func (tab *Tab) DoubleClick(selector string) {
 	tab.Helper()
-	tab.do("double click "+selector, chromedp.DoubleClick(chromedp.CSS(selector), chromedp.NodeVisible))
+	tab.click("double click "+selector, chromedp.DoubleClick(chromedp.CSS(selector), chromedp.NodeVisible))
 }
 
 // Type writes into a field, in place of what is there.
