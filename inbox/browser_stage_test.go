@@ -28,7 +28,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// binary is the program as people run it, built once.
+// binary is the program, built once. It is built with the environment of the tests, so that the packages of go build ./... are not compiled
+// a second time.
 var binary struct {
 	sync.Once
 	dir, path string
@@ -43,7 +44,6 @@ func program(t testing.TB) string {
 		}
 		binary.path = filepath.Join(binary.dir, "holdshort")
 		build := exec.Command("go", "build", "-ldflags=-s -w", "-o", binary.path, "github.com/holdshort/holdshort/cmd/holdshort")
-		build.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if said, err := build.CombinedOutput(); err != nil {
 			binary.err = fmt.Errorf("build the program: %w\n%s", err, said)
 		}
