@@ -39,7 +39,7 @@ func watched(t *testing.T, e *engine.Engine, in engine.WatchInput, n int) []hold
 func TestWatchAll(t *testing.T) {
 	eachStore(t, engine.Config{}, func(t *testing.T, e *engine.Engine) {
 		const writers, each = 8, 12
-		const all = writers * each * 2 // raised, and decided
+		const all = writers * each * 3 // created, paused, decided
 		ctx, cancel := context.WithTimeout(t.Context(), safetyLimit)
 		defer cancel()
 		running, stop := context.WithCancel(ctx)
@@ -115,7 +115,7 @@ func TestWatchFilters(t *testing.T) {
 			t.Errorf("%+v", event)
 		}
 	}
-	got := watched(t, b.Engine, engine.WatchInput{Types: []string{"hitl.request.*", "run.created"}}, 3)
+	got := watched(t, b.Engine, engine.WatchInput{Types: []string{"hitl.*.decided", "run.created"}}, 3)
 	if got[0].Type != "run.created" || got[0].Run != one.ID || got[1].Run != two.ID || got[2].Type != "hitl.request.decided" {
 		t.Errorf("%+v", got)
 	}

@@ -118,7 +118,7 @@ func TestWebhookFeed(t *testing.T) {
 	req := b.ask(wantsRefund(2))
 	b.decide(engine.DecideInput{Request: req.ID, Action: holdshort.Approve, Actor: ana})
 	got := h.notices(t)
-	if want := []string{"hitl.request.created", "hitl.interrupt.paused", "hitl.request.decided", "hitl.request.created", "hitl.request.decided"}; !slices.Equal(types(got), want) {
+	if want := []string{"hitl.interrupt.paused", "hitl.request.created", "hitl.request.created", "hitl.request.decided", "hitl.request.decided"}; !slices.Equal(types(got), want) {
 		t.Errorf("told of %v, want %v", types(got), want)
 	}
 	for _, n := range got {
