@@ -20,6 +20,8 @@ type OutsideOptions struct {
 	URL, Token string
 	// Duration of it. Default: one minute.
 	Duration time.Duration
+	// Enough, if set, prolongs it until it reports true: a slow machine does less in the same time.
+	Enough func(Activity) bool
 	// Agents that raise and claim at once. Default: 16.
 	Agents int
 	// Seed of what they do. Default: a new one.
@@ -115,8 +117,16 @@ func (t *visitation) run(ctx context.Context) (out RealReport, err error) {
 	}
 	began := time.Now()
 	t.Progress(fmt.Sprintf("%d agents and %d deciders for %s, seed %d", t.Agents, deciders, t.Duration, t.Seed))
-	working, stop := context.WithTimeout(ctx, t.Duration)
+	working, stop := context.WithCancel(ctx)
 	defer stop()
+	go func() {
+		defer stop()
+		prolong(working, t.Duration, t.Enough, func(context.Context) Activity {
+			now := l.ledger.activity()
+			now.Effects = t.world.copy().count()
+			return now
+		})
+	}()
 	l.gates(working, t.Agents)
 	if ctx.Err() != nil {
 		return out, ctx.Err()

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -109,9 +110,9 @@ func TestOutside(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, done := context.WithCancel(t.Context())
-	ended, working := make(chan int), make(chan string, 10)
+	ended, working := make(chan struct{}), make(chan string, 10)
+	var kills atomic.Int64
 	go func() {
-		kills := 0
 		select {
 		case <-working:
 		case <-ctx.Done():
@@ -121,24 +122,27 @@ func TestOutside(t *testing.T) {
 		for {
 			select {
 			case <-ctx.Done():
-				ended <- kills
+				close(ended)
 				return
 			case <-tick.C:
 			}
-			if kills == 4 {
+			if kills.Load() == 4 {
 				continue // what is left comes to its end
 			}
-			kills++
 			s.kill()
 			if err := s.start(); err != nil {
 				t.Error(err)
 			}
+			kills.Add(1)
 		}
 	}()
 	report, err := torture.Outside(t.Context(), torture.OutsideOptions{URL: "http://" + s.address, Token: adminKey, Duration: 5 * time.Second, Seed: earlyKills,
+		Enough: func(a torture.Activity) bool {
+			return kills.Load() >= 2 && a.Raised >= 10 && a.Decisions >= 6 && a.Conflicts > 0 && a.Claimed > 1 && a.Effects > 0
+		},
 		Progress: func(what string) { t.Log(what); working <- what }})
 	done()
-	kills := <-ended
+	<-ended
 	defer s.kill()
 	if err != nil {
 		t.Fatal(err)
@@ -153,8 +157,8 @@ func TestOutside(t *testing.T) {
 	switch {
 	case report.Broken() || len(report.Surprises) > 0:
 		t.Errorf("a promise was broken, or somebody was answered what nobody expects:\n%s", text)
-	case kills == 0 || report.Streams < 2 || report.Raised < 5 || report.Decisions < 3 || report.Conflicts == 0 || report.Claimed == 0 || report.Effects == 0:
-		t.Errorf("too little happened to prove anything, %d kills:\n%s", kills, text)
+	case kills.Load() == 0 || report.Streams < 2 || report.Raised < 5 || report.Decisions < 3 || report.Conflicts == 0 || report.Claimed == 0 || report.Effects == 0:
+		t.Errorf("too little happened to prove anything, %d kills:\n%s", kills.Load(), text)
 	}
 }
 

@@ -9,37 +9,50 @@ import (
 
 // Activity counts the events of a torture of real processes that is under way.
 type Activity struct {
-	Kills, Runs, Agents, Pauses, Decisions, Conflicts, Messages, Raised, Streamed, Effects int
+	Kills, Runs, Agents, Pauses, Decisions, Conflicts, Messages, Raised, Claimed, Streamed, Effects int
 }
 
-// longestKilling ends the killing even if Enough never reports true.
-const longestKilling = 10 * time.Minute
+// longestExtension ends a torture that Enough prolongs, even if it never reports true.
+const longestExtension = 10 * time.Minute
 
-// killFor returns after the duration, and after that when Enough reports true.
-func (t *trial) killFor(ctx context.Context, l *ledger, kills func() int64) {
-	ctx, cancel := context.WithTimeout(ctx, max(t.Duration, longestKilling))
+// prolong returns after the duration, and, if enough is set, not before it reports true of the activity.
+func prolong(ctx context.Context, d time.Duration, enough func(Activity) bool, activity func(context.Context) Activity) {
+	linger(ctx, d)
+	if enough == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, longestExtension)
 	defer cancel()
-	linger(ctx, t.Duration)
-	for t.Enough != nil && ctx.Err() == nil {
-		now := l.activity()
-		now.Kills = int(kills())
-		if t.stream != nil {
-			now.Streamed = int(t.stream.count.Load())
-		}
-		if seen, err := t.world.seen(ctx); err == nil {
-			now.Effects = len(seen.Effects)
-		}
-		if t.Enough(now) {
-			return
-		}
+	for ctx.Err() == nil && !enough(activity(ctx)) {
 		linger(ctx, 100*time.Millisecond)
 	}
+}
+
+// activity counts what clients, the world and the killer saw.
+func (t *trial) activity(ctx context.Context, l *ledger, k *killer) Activity {
+	now := l.activity()
+	now.Kills = int(k.kills.Load())
+	if t.stream != nil {
+		now.Streamed = int(t.stream.count.Load())
+	}
+	if seen, err := t.world.seen(ctx); err == nil {
+		now.Effects = seen.count()
+	}
+	return now
+}
+
+// count returns how many effects took place.
+func (s Seen) count() (n int) {
+	for _, e := range s.Effects {
+		n += e.Count
+	}
+	return n
 }
 
 func (l *ledger) activity() Activity {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	a := Activity{Conflicts: l.conflicts, Raised: l.raised, Pauses: len(l.asked), Messages: len(l.messages)}
+	a := Activity{Conflicts: l.conflicts, Raised: l.raised, Claimed: l.claimed, Pauses: len(l.asked), Messages: len(l.messages)}
 	for _, r := range l.runs {
 		if r.stored {
 			a.Runs++

@@ -42,7 +42,7 @@ func (t *trial) run(ctx context.Context, out RealReport) (RealReport, error) {
 	var wg sync.WaitGroup
 	wg.Go(func() { k.run(killing) })
 	wg.Go(func() { l.run(killing, t.Clients) })
-	t.killFor(ctx, l.ledger, k.kills.Load)
+	prolong(ctx, t.Duration, t.Enough, func(ctx context.Context) Activity { return t.activity(ctx, l.ledger, k) })
 	stop()
 	wg.Wait()
 	if ctx.Err() != nil {

@@ -50,7 +50,7 @@ func TestDeathIsUnknown(t *testing.T) {
 	dir := t.TempDir()
 	k, _ := pinned(t, dir)
 	run := k.Start("do", order{"shop/refund", asked{Do: "die"}})
-	k.Advance(2 * time.Minute)
+	k.Advance(safetyLimit + time.Minute) // past the deadline of the call
 	if ops := k.Operations(run); len(ops) != 1 || ops[0].Status != holdshort.OperationUnknown || k.Request(run).Kind != holdshort.Reconcile {
 		t.Errorf("the operations are %+v", ops)
 	}
@@ -71,7 +71,7 @@ func TestNotStartedIsFailed(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := k.Start("do", order{"shop/refund", asked{Do: "die"}})
-	k.Advance(2 * time.Minute)
+	k.Advance(safetyLimit + time.Minute) // past the deadline of the call
 	run = k.Start("do", order{"shop/refund", asked{}})
 	if f := k.Failure(run); f.Code != holdshort.ToolFailed || k.Operations(run)[0].Status != holdshort.OperationFailed {
 		t.Errorf("fails with %+v", f)
