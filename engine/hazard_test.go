@@ -121,23 +121,7 @@ func (b *bed) forge(statement string, args ...any) {
 // resign gives a forged journal a digest that fits, as only the keyring's owner can: the check behind the digest has to hold too.
 func (b *bed) resign(id holdshort.RunID) {
 	b.Helper()
-	err := b.store.Update(b.Context(), tenant, func(tx store.Tx) error {
-		run, err := tx.Run(id)
-		if err != nil {
-			return err
-		}
-		entries, err := tx.Journal(id)
-		if err != nil {
-			return err
-		}
-		if run.Recorded, err = b.store.Keyring().ExtendJournal(tenant, id, "", entries...); err != nil {
-			return err
-		}
-		return tx.PutRun(run)
-	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	engine.ResignJournal(b.T, b.Engine, tenant, id)
 }
 
 // TestForgedDecisions: a decision that was not made by the kernel, or made for something else, runs nothing.

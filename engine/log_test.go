@@ -167,7 +167,7 @@ func (n *eventEnv) called(fault error) (holdshort.Run, holdshort.RequestID) {
 	return n.run(e.Run), e.Request
 }
 
-// loseEntry deletes an entry of a run's journal behind the engine's back.
+// loseEntry deletes an entry of a run's journal and signs the rest, as if the entry had never been written.
 func (n *eventEnv) loseEntry(run holdshort.Run, key string) {
 	n.Helper()
 	db, err := sql.Open("sqlite", "file:"+n.path+"?_pragma=busy_timeout(5000)")
@@ -178,4 +178,5 @@ func (n *eventEnv) loseEntry(run holdshort.Run, key string) {
 	if lost, err := result.RowsAffected(); err != nil || lost != 1 {
 		n.Fatalf("%d entries were deleted: %v", lost, err)
 	}
+	ResignJournal(n.TB, n.Engine, acme, run.ID)
 }
