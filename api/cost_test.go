@@ -125,7 +125,7 @@ func TestStepsDoNotGrowWithOpenRequests(t *testing.T) {
 	after := measure()
 	for _, name := range names {
 		if was, is := sum(before[name]), sum(after[name]); is > was*11/10 {
-		// The slack is for the housekeeping of the store. A list that visits every open request exceeds it ten times over.
+			// The slack is for the housekeeping of the store. A list that visits every open request exceeds it ten times over.
 		}
 	}
 }
