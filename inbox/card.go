@@ -39,6 +39,7 @@ type cardView struct {
 	Head, Rest                    string // the first line of the question, and what follows it
 	Status                        string
 	Revision                      int64
+	Position                      int64 // of the log, read before the card; 0 if the page has no stream
 	Fingerprint                   string
 	Priority                      string // where it is more than normal
 	Created, Due                  time.Time
@@ -93,7 +94,7 @@ func (v *visit) card(id holdshort.RequestID, d draft) (cardView, error) {
 func (v *visit) cardOf(seen engine.RequestView, d draft) (cardView, error) {
 	req := seen.Request
 	sight := v.sightOf(seen, d)
-	c := cardView{ID: string(req.ID), Code: req.Code, Kind: string(req.Kind), Tag: tags[req.Kind], Question: req.Question, Status: string(req.Status), Revision: req.Revision, Fingerprint: req.Fingerprint,
+	c := cardView{ID: string(req.ID), Code: req.Code, Kind: string(req.Kind), Tag: tags[req.Kind], Question: req.Question, Status: string(req.Status), Revision: req.Revision, Position: v.at, Fingerprint: req.Fingerprint,
 		Created: req.CreatedAt, Asker: askerOf(req, sight.run), Assignee: req.Assignee, Token: d.token, Said: d.said, Lost: d.lost, Proof: sight.proof, Form: "decide-" + string(req.ID), Key: newKey(), Me: v.actor().Who()}
 	c.Head, c.Rest = headline(req)
 	if c.Tag == "" {

@@ -67,7 +67,7 @@ func (v *visit) serveDesk() error {
 		}
 		return v.part(http.StatusOK, "desk_rows", list)
 	case "row":
-		return v.serveRow(w, holdshort.RequestID(query.Get("id")))
+		return v.serveRows(w, query["id"], query["new"])
 	}
 	d, err := v.desk(w)
 	if err != nil {
@@ -98,21 +98,6 @@ func (v *visit) serveRequest() error {
 		return err
 	}
 	return v.page(status, "desk", title, d)
-}
-
-// serveRow shows one row as it stands in a view; a script asks for it when it must not rely on what it was sent.
-func (v *visit) serveRow(w view, id holdshort.RequestID) error {
-	found, err := v.engine.RequestFor(v.ctx, v.tenant(), id, v.actor())
-	if err != nil {
-		return err
-	}
-	list := listView{View: w}
-	if w.Name == "decided" {
-		list.Closed = []closedRow{closedOf(found.Request, found.Decision, v.now)}
-	} else {
-		list.Rows = []row{rowOf(found.Request, v.now)}
-	}
-	return v.part(http.StatusOK, "desk_rows", list)
 }
 
 // clipped is the beginning of a text, for where there is little room.

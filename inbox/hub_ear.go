@@ -88,10 +88,11 @@ func (h *hub) decides(l *ear) bool { return l.wants.rows && l.wants.view.Name ==
 // decided takes a request that was closed, if whoever looks may see it and asked for such.
 func (l *ear) decided(h *hub, s *glimpse) {
 	w := l.wants.view
+	byOther := w.By == "me" && s.by != l.who.actor.ID
 	switch {
 	case s.now == nil || s.now.Status == holdshort.RequestOpen || !h.in.engine.Visible(l.who.actor, s.now, nil):
 	case w.Outcome != "" && w.Outcome != string(s.now.Outcome) && w.Outcome != string(s.now.Status):
-	case w.By == "me" && s.by != l.who.actor.ID:
+	case byOther && s.now.Audience.Needed() <= 1: // of several who decided, only the page can ask who they were
 	default:
 		l.put(s, s.row)
 	}

@@ -21,7 +21,8 @@ import (
 //	card=REQUEST  the page shows this request; up to twelve times. Whoever may not see it is not told of it.
 //	run=RUN       the page shows this run
 //	session=ID    the page shows this session
-//	after=N       the position that the page shows: of its body, or the last id that it was told
+//	after=N       the position up to which the list and the cards of the page show every event. Each has its own, sent with
+//	              its HTML and moved on by the ids of the stream that follows it; the page sends the oldest.
 //
 //	hello     {now, node, build, position, sealed, keep, missed}  first. now, sealed: milliseconds; keep: how often something is told at least;
 //	          missed: what happened since after cannot be told one by one, ask for everything anew
@@ -153,8 +154,12 @@ func (h *hub) replay(ctx context.Context, l *ear, after int64) (missed bool) {
 	if after == until {
 		return false
 	}
-	if after < 0 || after > until { // never told, or by a log that is no more
+	if after < 0 {
 		return true
+	}
+	if after > until { // the page was drawn from the log before the room read that far
+		last, err := h.in.engine.Position(ctx, room.tenant)
+		return err != nil || after > last
 	}
 	for read, reread := 0, 0; after < until; {
 		page, err := h.in.engine.Events(ctx, room.tenant, engine.EventQuery{After: after})

@@ -51,8 +51,12 @@ func (v *visit) page(status int, name, title string, main any) error {
 	return v.draw(status, v.looks.pages[name], "layout", f)
 }
 
+// positionHeader carries the position of the log up to which a part of a page is complete.
+const positionHeader = "Holdshort-Position"
+
 // part answers with a part of a page, for a script that puts it in its place.
 func (v *visit) part(status int, name string, data any) error {
+	v.w.Header().Set(positionHeader, strconv.FormatInt(v.at, 10))
 	return v.draw(status, v.looks.parts, name, data)
 }
 

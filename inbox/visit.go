@@ -24,7 +24,7 @@ type visit struct {
 	who   identity.Who
 	prefs prefs
 	now   time.Time
-	at    int64 // the position of the log when they came: a page follows what happens from here
+	at    int64 // the position of the log, read before anything else: the page follows the events after it
 }
 
 // serve is the way of every page: who is it, how often, what do they want.
@@ -55,11 +55,8 @@ func (v *visit) enter(action policy.Action) (err error) {
 		}
 		v.r.Body = http.MaxBytesReader(v.w, v.r.Body, v.options.BodyLimit)
 	}
-	if v.r.Method == http.MethodGet && !v.partial() {
-		v.at, err = v.engine.Position(v.ctx, v.who.Tenant)
-		if err != nil {
-			return err
-		}
+	if v.at, err = v.engine.Position(v.ctx, v.who.Tenant); err != nil {
+		return err
 	}
 	if err := v.who.Check(action); err != nil {
 		v.engine.Denied(v.ctx, v.who.Tenant, v.who.Actor, string(action))
