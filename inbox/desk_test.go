@@ -233,5 +233,5 @@ func TestDeskPaging(t *testing.T) {
 		}
 	}
 	first := b.get("ana", "/")
-	first.has(t, `hx-get="/?cursor=`, "Show more", fmt.Sprintf(`data-count="all">%d<`, requests-2))
+	first.has(t, `href="/?cursor=`, "Show more", fmt.Sprintf(`data-count="all">%d<`, requests-2))
 }

@@ -103,6 +103,8 @@ function swap(article, html) {
   // It may have been drawn anew while this was asked for.
   if (!article.isConnected) article = articles(article.dataset.id)[0] ?? article;
   const place = placeOf(article);
+  // Every event up to the old card's position was told, and leads to a load that begins later than this one.
+  if (+article.dataset.position > fresh.dataset.position) fresh.dataset.position = article.dataset.position;
   article.replaceWith(fresh);
   window.htmx?.process(fresh);
   settle(fresh);
@@ -119,7 +121,7 @@ async function ask(url, options = {}) {
 }
 
 // again looks what stands now.
-const asking = new Map(), later = new Set();
+const asking = new Map(), later = new Set(), failed = new Set();
 async function again(id) {
   if (asking.has(id)) { asking.set(id, true); return; } // once more when this one is there
   asking.set(id, false);
@@ -129,6 +131,7 @@ async function again(id) {
     const token = formOf(article)?.querySelector("[name=t]")?.value, proof = article.dataset.proof ?? "";
     const answer = token ? await ask(formOf(article).getAttribute("action"), {method: "POST", body: new URLSearchParams({t: token, action: "look", proof})}) // a token stays out of addresses
       : await ask("/requests/" + encodeURIComponent(id) + "/card", {headers: proof ? {"Holdshort-Revealed": proof} : {}});
+    if (answer.status === 429 || answer.status >= 500) setTimeout(again, 2000, id);
     if (!answer.ok && answer.status !== 404) return;
     const html = await answer.text(), [still] = articles(id);
     if (!still) return;
@@ -145,7 +148,7 @@ async function again(id) {
     save(still);
     const before = still.dataset.status, fresh = swap(still, html);
     if (fresh && before === "open" && fresh.dataset.status !== "open") unsent.delete(id);
-  } catch { /* the page says that it hears nothing; it asks again when it does */ } finally {
+  } catch { failed.add(id); /* no connection: it is loaded when the page is live again */ } finally {
     const more = asking.get(id);
     asking.delete(id);
     if (more) again(id);
@@ -157,7 +160,8 @@ document.addEventListener("hs:changed", e => { if (articles(e.detail.id).length)
 const hears = up => { for (const b of document.querySelectorAll(".decide .buttons :is(button, summary, a.button)")) up ? b.removeAttribute("aria-disabled") : b.setAttribute("aria-disabled", "true"); };
 document.addEventListener("hs:live", e => {
   hears(e.detail.up);
-  if (e.detail.up) for (const id of unsent.keys()) again(id); // it may have arrived
+  if (e.detail.up) for (const id of new Set([...unsent.keys(), ...failed])) again(id); // a decision may have arrived
+  if (e.detail.up) failed.clear();
 });
 document.addEventListener("hs:presence", e => {
   for (const place of document.querySelectorAll("[data-looking]")) {

@@ -76,7 +76,7 @@ export async function open(id, {push = true, into = false, wait = 0} = {}) {
     shownAt = performance.now();
   } catch (e) {
     if (e.name === "AbortError") return;
-    const note = parsed('<div class="empty"><b>Not loaded: no connection</b><button type="button">Try again</button></div>');
+    const note = parsed('<div class="empty unloaded"><b>Not loaded: no connection</b><button type="button">Try again</button></div>');
     note.querySelector("button").addEventListener("click", () => { delete card.dataset.id; open(id, {push: false}); });
     fill(note);
   }
@@ -108,31 +108,43 @@ export function close({push = true} = {}) {
 
 addEventListener("popstate", () => {
   const at = location.pathname.match(/^\/requests\/([^/]+)$/), query = location.search.slice(1);
-  if (query !== desk.dataset.view) load(query, {push: false});
+  if (reading || query !== desk.dataset.view) load(query, {push: false});
   if (at) open(decodeURIComponent(at[1]), {push: false}); else if (location.pathname === "/") close({push: false});
 });
 
 // --- the list ---
 
-let reading;
+let reading = null; // the load that is under way
+let owed = false; // the list has to be read again
+const wanted = () => reading?.query ?? desk.dataset.view;
 
-// load shows another view of the list. What is open stays open.
+// load shows another view of the list. What is open stays open. The list gets the position of the log that the server read before the list: live.js
+// follows the view from there, so the order in which loads, events and streams arrive does not matter.
 export async function load(query, {push = true, keep = false} = {}) {
-  reading?.abort();
-  const mine = reading = new AbortController();
-  let fresh;
+  reading?.abort.abort();
+  if (!keep) clearTimeout(typed);
+  const mine = reading = {query, abort: new AbortController()}, signal = mine.abort.signal;
+  let fresh, position;
   try {
-    const answer = await part("/" + (query && "?" + query), {signal: mine.signal});
+    const answer = await part("/" + (query && "?" + query), {signal});
     fresh = parsed(await answer.text());
+    position = positionOf(answer);
     if (!answer.ok) throw new Error(String(answer.status));
-    if (keep) await more(fresh, rowsNow().length, mine.signal);
+    if (keep) await more(fresh, rowsNow().length, signal);
   } catch (e) {
-    if (e.name !== "AbortError") say("The list could not be loaded");
+    if (reading !== mine) return;
+    reading = null;
+    if (keep) owed = true; else if (e.name !== "AbortError") say("The list could not be loaded");
+    if (owed) setTimeout(() => { if (owed) refresh(); }, 2000);
     return;
   }
-  if (mine.signal.aborted) return;
+  if (reading !== mine) return;
+  reading = null;
+  owed = false;
+  stale.clear();
   const same = desk.dataset.view === query;
   desk.dataset.view = query;
+  desk.dataset.position = position;
   const focused = document.activeElement?.closest?.("li.row")?.dataset.id, chip = document.activeElement?.closest?.("a.chip")?.firstChild.textContent, picks = picked(), top = scroller().scrollTop;
   swap(fresh);
   if (chip) [...list.querySelectorAll("a.chip")].find(c => c.firstChild.textContent === chip)?.focus();
@@ -147,6 +159,14 @@ export async function load(query, {push = true, keep = false} = {}) {
   if (!same) { markNav(); send("hs:view", {query}); say(list.querySelector("h1").textContent + ", " + rowsNow().length + " shown"); }
   list.dispatchEvent(new CustomEvent("htmx:after:swap", {bubbles: true, detail: {}}));
 }
+
+// refresh reads the shown view again. A load that is under way does as well, unless it fails: each list is followed from its own position.
+function refresh() {
+  owed = true;
+  if (!reading) load(desk.dataset.view, {push: false, keep: true});
+}
+
+const positionOf = answer => answer.headers.get("Holdshort-Position");
 
 // swap puts a list in place. The field in which somebody types is left alone.
 function swap(fresh) {
@@ -164,10 +184,34 @@ function swap(fresh) {
 // more reads on until as many rows are there as were.
 async function more(fresh, many, signal) {
   for (let next; fresh.querySelectorAll("li.row").length < many && (next = fresh.querySelector("li.more a"));) {
-    const answer = await part(next.getAttribute("hx-get"), {signal});
+    const answer = await part(moreOf(next), {signal});
     if (!answer.ok) return;
     next.closest("li").replaceWith(parsed(await answer.text()));
   }
+}
+
+const moreOf = link => link.getAttribute("href") + "&part=rows";
+
+// extend adds the rows that follow. They may be older than the rest of the list, which is then followed from their position.
+async function extend(link) {
+  const item = link.parentElement, before = rowsNow().at(-1);
+  if (item.ariaBusy) return;
+  item.ariaBusy = "true";
+  try {
+    const answer = await part(moreOf(link)), fresh = parsed(await answer.text());
+    if (!item.isConnected) return;
+    if (!answer.ok) throw new Error(String(answer.status));
+    for (const row of fresh.querySelectorAll("li.row")) if (rowOf(row.dataset.id)) row.remove();
+    item.replaceWith(fresh);
+    desk.dataset.position = Math.min(desk.dataset.position, positionOf(answer));
+  } catch (e) {
+    item.ariaBusy = null;
+    if (e.name !== "AbortError") say("The list could not be loaded");
+    return;
+  }
+  window.htmx?.process(list);
+  linkOf(before?.nextElementSibling)?.focus();
+  list.dispatchEvent(new CustomEvent("htmx:after:swap", {bubbles: true, detail: {}}));
 }
 
 const scroller = () => $("rows").parentElement;
@@ -197,6 +241,7 @@ document.addEventListener("click", e => {
   const row = link.closest("li.row");
   if (row) { e.preventDefault(); open(row.dataset.id, {into: e.detail === 0}); }
   else if (link.matches("#list .chip, #list .empty a[href^='/?'], #list .empty a[href='/'], .nav a[data-view]")) { e.preventDefault(); go(link); }
+  else if (link.matches("#rows > .more > a")) { e.preventDefault(); extend(link); }
   else if (link.matches("#card > .back")) { e.preventDefault(); close(); }
   else if (link.matches("[data-close]")) { if (dialog.open) { e.preventDefault(); dialog.close(); } }
   else if (link.closest("#ask") && link.pathname.startsWith("/requests/")) { e.preventDefault(); dialog.close(); open(link.pathname.split("/")[2]); }
@@ -204,8 +249,8 @@ document.addEventListener("click", e => {
 
 // go shows another view. The navigation leads to a list, with nothing open; a filter leaves open what is.
 function go(link) {
-  const query = new URL(link.href).search.slice(1), nav = link.matches(".nav a"), same = query === desk.dataset.view;
-  if (nav && openID()) close({push: same});
+  const query = new URL(link.href).search.slice(1), nav = link.matches(".nav a"), same = query === wanted();
+  if (nav && openID()) close({push: same && query === desk.dataset.view});
   if (!nav || !same) load(query);
 }
 
@@ -292,7 +337,7 @@ dialog.addEventListener("submit", async e => {
   }
   const done = [...dialog.querySelectorAll("[data-tone=yes]")].map(li => li.dataset.id);
   unpick();
-  change({gone: done, upsert: []}, true);
+  if (keeps()) anew(done); else change({gone: done, upsert: []}, true);
   if (done.includes(openID())) send("hs:changed", {id: openID(), status: "", revision: 0});
   say(dialog.querySelector("h1")?.textContent ?? "");
   dialog.querySelector("[data-close]")?.focus();
@@ -334,13 +379,14 @@ function holding(act) {
 
 // change applies what came from the server. byMe: this page did it.
 function change({upsert = [], gone = []}, byMe) {
-  const query = new URLSearchParams(desk.dataset.view), key = query.get("view") === "decided" ? sortKey.newest : sortKey[query.get("sort") ?? ""] ?? sortKey[""];
+  const query = new URLSearchParams(desk.dataset.view), sorts = query.get("view") === "decided" ? sortKey.newest : sortKey[query.get("sort") ?? ""] ?? sortKey[""];
+  const key = query.get("q") ? r => [r.querySelector(".state") ? 1 : 0, ...sorts(r)] : sorts; // search results: open requests first
   const fresh = [], told = [];
   holding(() => {
     for (const {id, html} of upsert) {
       const row = parsed(html).querySelector("li.row"), old = rowOf(id);
       if (!row) continue;
-      if (old && !old.matches(".leaving")) { replace(old, row, key); told.push(row); continue; }
+      if (old && !old.matches(".leaving")) { replace(old, row, sorts); told.push(row); continue; }
       old?.remove();
       told.push(row);
       if (place(row, key)) fresh.push(row);
@@ -391,7 +437,7 @@ function slideOut(row) {
     const focused = row.contains(document.activeElement), next = near(row);
     row.remove();
     if (focused) linkOf(next)?.focus({preventScroll: true});
-    if (!rowsNow().length && !$("rows").querySelector("li.more")) load(desk.dataset.view, {push: false, keep: true});
+    if (!rowsNow().length && !$("rows").querySelector("li.more")) refresh();
   };
   if (still.matches || document.hidden) { away(); return; }
   row.classList.add("leaving");
@@ -438,18 +484,37 @@ function release() {
   if (scroller().scrollTop < 8) { $("above").hidden = true; $("above").dataset.n = 0; }
 }
 
-// anew asks for a row: where a list has closed requests too, a row says more than what was sent.
-async function anew(id) {
-  const query = desk.dataset.view, answer = await part("/?" + query + "&part=row&id=" + encodeURIComponent(id)).catch(() => null);
-  if (answer?.ok && query === desk.dataset.view) change({upsert: [{id, html: await answer.text()}]});
+// anew asks for rows. Lists with closed requests need it: their rows say more than the stream sends. One question is under way at a time, so that an
+// older answer cannot replace a newer one. A row that is not in the answer is not in the view.
+const stale = new Set();
+let asking = false;
+async function anew(ids) {
+  for (const id of ids) stale.add(id);
+  if (asking || !stale.size) return;
+  const now = [...stale].slice(0, 50), shown = $("rows"), query = new URLSearchParams(desk.dataset.view);
+  for (const id of now) { stale.delete(id); query.append(rowOf(id) ? "id" : "new", id); }
+  query.set("part", "row");
+  asking = true;
+  let rows = null;
+  try {
+    const answer = await part("/?" + query), html = await answer.text();
+    if (answer.ok || answer.status === 404) rows = [...parsed(answer.ok ? html : "").querySelectorAll("li.row")];
+  } catch { /* it is asked again */ }
+  asking = false;
+  // A list that was loaded meanwhile is complete up to its own position.
+  if (shown === $("rows")) {
+    if (!rows) { for (const id of now) stale.add(id); setTimeout(anew, 2000, []); return; }
+    const found = new Set(rows.map(r => r.dataset.id));
+    change({upsert: rows.map(r => ({id: r.dataset.id, html: r.outerHTML})), gone: now.filter(id => !found.has(id))});
+  }
+  anew([]);
 }
 const keeps = () => { const q = new URLSearchParams(desk.dataset.view); return q.has("q") || q.get("view") === "decided"; };
 
 document.addEventListener("hs:rows", e => {
   const {upsert = [], gone = []} = e.detail;
   if (!keeps()) { change({upsert, gone}); return; }
-  for (const {id} of upsert) anew(id);
-  for (const id of gone) if (rowOf(id)) anew(id);
+  anew([...upsert.map(r => r.id), ...gone.filter(rowOf)]);
 });
 
 // The numbers themselves are filled in where they are heard. Here: a filter that would show nothing goes, and one that has something now comes.
@@ -469,11 +534,11 @@ document.addEventListener("hs:counts", e => {
   titled(c.all);
 });
 
-// redraw draws the filters anew: there is a kind now of which there was none.
+// redraw draws the filters anew: there is a kind now of which there was none. Calls while it is planned do not delay it.
 let drawing = 0;
 function redraw() {
-  clearTimeout(drawing);
-  drawing = setTimeout(async () => {
+  drawing ||= setTimeout(async () => {
+    drawing = 0;
     const query = desk.dataset.view, answer = await part("/" + (query && "?" + query)).catch(() => null);
     if (!answer?.ok || query !== desk.dataset.view) return;
     const fresh = parsed(await answer.text()).querySelector(".chips"), old = list.querySelector(".chips");
@@ -482,14 +547,15 @@ function redraw() {
   }, 300);
 }
 
-document.addEventListener("hs:resync", () => load(desk.dataset.view, {push: false, keep: true}));
+document.addEventListener("hs:resync", refresh);
+document.addEventListener("hs:live", e => { if (e.detail.up) card.querySelector(".unloaded button")?.click(); });
 document.addEventListener("hs:show", e => { if (e.detail?.id) open(e.detail.id); });
 
 // What was decided leaves, and the next one opens: the place in the list is kept. On a phone the next one waits for a tap: its button would come
 // under the thumb that has just pressed.
 document.addEventListener("hs:decided", e => {
   const {id, outcome} = e.detail, row = rowOf(id), next = row && near(row), about = word(row), became = (outcome || "decided").replace(/^./, c => c.toUpperCase());
-  const away = () => { if (keeps()) { if (row) anew(id); } else leave(row, true); };
+  const away = () => { if (keeps()) { if (row) anew([id]); } else leave(row, true); };
   if (openID() !== id) { away(); return; }
   if (next && !narrow.matches) {
     away();
@@ -521,18 +587,7 @@ function tell(said, where, id) {
   telling = setTimeout(() => note.remove(), 8000);
 }
 
-// When more rows came none stands there twice, and whoever asked for them goes on at the first.
-let last = null;
-list.addEventListener("click", e => { if (e.target.closest("li.more")) last = rowsNow().at(-1); }, true);
-document.addEventListener("htmx:after:swap", () => {
-  const seen = new Set();
-  for (const row of list.querySelectorAll("li.row")) { if (seen.has(row.id)) row.remove(); seen.add(row.id); }
-  mark(openID());
-  const next = last?.nextElementSibling;
-  if (!next?.matches("li.row")) return;
-  last = null;
-  linkOf(next).focus();
-});
+document.addEventListener("htmx:after:swap", () => mark(openID()));
 
 // --- keys ---
 

@@ -4,49 +4,62 @@ import {serverTime, setServerTime} from "./times.js";
 
 const build = new URL(import.meta.url).pathname.split("/")[2];
 const secure = window.isSecureContext && "locks" in navigator;
-let after = document.body.dataset.position ?? ""; // the position that the page shows
 let stream = null; // the one that is heard
 let next = null; // the one that is being opened, in its place if there is one
 let timer = 0, attempt = 0, since = null, doubt = false, told = "", outdated = false, release = null;
 
 const say = (name, detail) => document.dispatchEvent(new CustomEvent("hs:" + name, {detail}));
 
-// What the page shows now.
-function shown() {
-  const q = new URLSearchParams();
+// parts lists what the stream keeps current: the list, each card, the run or session. The position of a part is the position of the log up to which
+// it shows every event. The server sends it with the part, and a stream that follows the part moves it on. While a part is loaded again it has none.
+function parts() {
+  const page = document.body.dataset, found = [], add = (name, value, at) => { if (value) found.push({name, value, at}); };
   const desk = document.querySelector(".desk[data-view]");
-  if (desk) q.set("view", desk.dataset.view);
-  const cards = new Set([...document.querySelectorAll("article.request[data-id]")].map(a => a.dataset.id));
-  for (const id of cards) if (id) q.append("card", id);
-  const run = document.querySelector("[data-live-run]")?.dataset.liveRun, session = document.querySelector("[data-live-session]")?.dataset.liveSession;
-  if (run) q.set("run", run);
-  if (session) q.set("session", session);
-  return q;
+  if (desk) found.push({name: "view", value: desk.dataset.view, at: desk.dataset});
+  for (const {dataset} of document.querySelectorAll("article.request")) add("card", dataset.id, dataset);
+  add("run", document.querySelector("[data-live-run]")?.dataset.liveRun, page);
+  add("session", document.querySelector("[data-live-session]")?.dataset.liveSession, page);
+  return found.length ? found : [{at: page}];
+}
+const list = document.querySelector(".desk[data-view]");
+if (list) list.dataset.position ??= document.body.dataset.position;
+
+const follows = (query, part) => !part.name || query.getAll(part.name).includes(part.value);
+
+// shown is the query of a stream that follows these parts.
+function shown(all = parts()) {
+  const query = new URLSearchParams();
+  for (const part of all) if (!follows(query, part)) query.append(part.name, part.value);
+  return query;
 }
 
-// A card that is opened was drawn after this position, by its id: what the stream before it was told since is not told again.
-const opened = new Map();
-document.addEventListener("hs:open", e => { opened.clear(); opened.set(e.detail?.id, after); });
+// needsAnother reports whether a stream no longer serves the page: other parts are shown, or a part is older than the events that the stream tells.
+const needsAnother = me => me && (String(me.query) !== String(shown()) || parts().some(p => me.told > p.at.position));
 
-// look follows what the page shows: if that has changed a new stream is opened, and the old one is heard until the new one speaks.
-let looking = 0;
+// look opens a new stream when the page needs one. The old one is heard until the new one speaks. No event is lost meanwhile, because the new stream
+// begins at the oldest position of the parts. Traffic cannot delay it: later calls do not move a stream that is already planned.
+const pause = 250; // between two streams, for a reviewer who walks through a list
+let planned = 0, last = -pause;
 export function look() {
-  clearTimeout(looking);
-  looking = setTimeout(() => {
-    const now = shown().toString();
-    if ((next ?? stream) && (next ?? stream).shown !== now) open();
-  }, 250); // whoever goes through a list does not stop at every row
+  if (planned || !needsAnother(next ?? stream)) return;
+  planned = setTimeout(() => {
+    planned = 0;
+    if (needsAnother(next ?? stream)) open();
+  }, Math.max(0, last + pause - performance.now()));
 }
 
 function open() {
   clearTimeout(timer);
   next?.end();
-  const q = shown(), me = {shown: q.toString(), cards: q.getAll("card"), after, abort: new AbortController(), silent: 0, keep: 15000};
+  last = performance.now();
+  const all = parts(), known = all.map(p => parseInt(p.at.position)).filter(n => n >= 0);
+  const me = {query: shown(all), told: Math.min(...known), events: [], abort: new AbortController(), silent: 0, keep: 15000};
   me.end = () => { me.over = true; clearTimeout(me.silent); me.abort.abort(); };
-  me.alive = () => { clearTimeout(me.silent); me.silent = setTimeout(() => lost(me), 2.5 * me.keep + 5000); };
+  me.alive = () => { clearTimeout(me.silent); me.silent = setTimeout(() => lost(me), me === next ? 10000 : 2.5 * me.keep + 5000); };
   next = me;
-  if (after !== "") q.set("after", after);
   me.alive();
+  const q = new URLSearchParams(me.query);
+  if (known.length) q.set("after", me.told);
   read(me, "/live?" + q).then(wait => lost(me, wait), () => lost(me));
 }
 
@@ -81,22 +94,35 @@ function heard(me, block) {
   const detail = name && JSON.parse(data);
   if (name === "hello") hello(me, detail);
   if (me !== stream) return;
-  if (id) after = id; // everything up to it was told
+  if (id) reached(me, parseInt(id));
   switch (name) {
-  case "rows": rows(detail); break;
+  case "rows": case "card": case "run": case "session": me.events.push({name, detail}); break;
   case "counts": counts(detail); break;
-  case "card": say("changed", detail); break;
-  case "presence": case "run": case "session": say(name, detail); break;
+  case "presence": say(name, detail); break;
   case "resync": resync(detail.why); break;
   case "hello": case "beat": beat(detail); break;
   case "bye": me.wait = detail.retry * (0.5 + Math.random()); doubt ||= !!detail.resync; break;
   }
 }
 
+// reached applies the events up to a position, and moves on the parts that show every event before them. Both happen at once: a list that is loaded
+// in between would move on without the events. A card that the stream does not follow yet is loaded again, because an event may be about it.
+function reached(me, position) {
+  const all = parts();
+  for (const {name, detail} of me.events.splice(0)) {
+    if (name !== "rows") say(name === "card" ? "changed" : name, detail);
+    else if (all.some(p => p.name === "view" && follows(me.query, p))) say("rows", detail);
+  }
+  for (const part of all) {
+    if (!follows(me.query, part)) { if (part.name === "card") say("changed", {id: part.value, event: ""}); }
+    else if (me.told <= part.at.position) part.at.position = Math.max(position, part.at.position);
+  }
+  me.told = Math.max(me.told, position);
+}
+
 function hello(me, detail) {
   if (me !== next) return;
-  const before = stream;
-  before?.end();
+  stream?.end();
   stream = me;
   next = null;
   attempt = 0;
@@ -105,15 +131,10 @@ function hello(me, detail) {
   since = null;
   up(true, was);
   if (detail.build !== build) older();
+  if (detail.missed) me.told = detail.position;
   if (detail.missed || doubt) resync(detail.missed ? "missed" : "doubt");
-  else if (before) for (const id of me.cards) if (!before.cards.includes(id) && opened.get(id) !== me.after) say("changed", {id, event: ""});
   doubt = false;
-}
-
-// A list of what was searched for is not added to: only the engine knows what fits.
-function rows(detail) {
-  if (new URLSearchParams(document.querySelector(".desk")?.dataset.view).get("q")) detail.upsert = detail.upsert.filter(r => document.getElementById("row-" + r.id));
-  if (detail.upsert.length || detail.gone.length) say("rows", detail);
+  look();
 }
 
 function counts(detail) {
@@ -124,13 +145,15 @@ function counts(detail) {
   say("counts", detail);
 }
 
-// resync asks for everything that the page shows: something may have been missed.
+// resync has every part of the page loaded again: events may have been missed. A list or card has no position until it was.
 function resync(why) {
-  const q = shown();
-  say("resync", {why});
-  for (const id of q.getAll("card")) say("changed", {id, event: ""});
-  if (q.has("run")) say("run", {id: q.get("run")});
-  if (q.has("session")) say("session", {id: q.get("session")});
+  const all = parts();
+  for (const {at} of all) delete at.position;
+  document.body.dataset.position = stream.told; // the scripts of a run or session load it again until they succeed
+  for (const {name, value} of all) {
+    if (name === "view") say("resync", {why});
+    else if (name) say(name === "card" ? "changed" : name, {id: value, event: ""});
+  }
 }
 
 function lost(me, wait) {
@@ -139,7 +162,7 @@ function lost(me, wait) {
   if (me === next) next = null;
   else if (me === stream) stream = null;
   else return;
-  if (!stream) up(false, true, me.why);
+  if (!stream || needsAnother(stream)) up(false, true, me.why); // what is shown is not followed
   if (!next) again(wait);
 }
 
