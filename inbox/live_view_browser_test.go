@@ -3,6 +3,7 @@ package inbox
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -87,12 +88,12 @@ func TestViewUnderTraffic(t *testing.T) {
 func TestViewsAtRandom(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 1))
+	random, events := rand.New(rand.NewPCG(seed, 1)), rand.New(rand.NewPCG(seed, 2))
 	e := newViewEnv(t)
 	switches := []string{clickDecided, clickApprovals, clickQuestions, searchRefund, sortNewest, goBack, `history.forward()`,
 		`document.querySelector('.nav a[data-view="inbox"]').click()`, `document.querySelector('.nav a[data-view="mine"]').click()`,
 		`document.querySelector("#rows li.more a").click()`, `document.dispatchEvent(new CustomEvent("hs:resync"))`,
-		`const all = document.querySelectorAll("#rows li.row a"); all[Math.floor(Math.random() * all.length)].click()`}
+		`const all = document.querySelectorAll("#rows li.row a"); all[%d %% all.length].click()`}
 	rounds := sampled([]int{40, 40, 40, 40, 40, 40, 40, 40}, 20, 20)
 	var open []holdshort.Request
 	for range 60 {
@@ -100,7 +101,7 @@ func TestViewsAtRandom(t *testing.T) {
 	}
 	for _, steps := range rounds {
 		stop := e.traffic(20, func() {
-			switch at := rand.IntN(len(open)); rand.IntN(5) {
+			switch at := events.IntN(len(open)); events.IntN(5) {
 			case 0, 1:
 				open = append(open, e.refund())
 			case 2:
@@ -114,6 +115,9 @@ func TestViewsAtRandom(t *testing.T) {
 		})
 		for range steps {
 			act := switches[random.IntN(len(switches))]
+			if strings.Contains(act, "%") {
+				act = fmt.Sprintf(act, random.IntN(1000))
+			}
 			e.after("try {"+act+"} catch {}", time.Duration(random.IntN(120))*time.Millisecond) // some links are not in every list
 		}
 		stop()
