@@ -101,7 +101,7 @@ var clerk = flow.New("clerk", 1, func(c *flow.Context, in struct {
 
 func (e *damageEnv) settle() {
 	e.Helper()
-	ctx, cancel := context.WithTimeout(e.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(e.Context(), safetyLimit)
 	defer cancel()
 	for {
 		if err := e.Settle(ctx); err != nil {

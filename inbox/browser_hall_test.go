@@ -369,7 +369,7 @@ func (h *hall) decides(who string, req holdshort.Request, in engine.DecideInput)
 // rests waits until a run does nothing any more.
 func (h *hall) rests(id holdshort.RunID, enough func(holdshort.Run) bool) holdshort.Run {
 	h.Helper()
-	ctx, cancel := context.WithTimeout(h.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(h.Context(), time.Minute)
 	defer cancel()
 	run, err := h.engine.AwaitRun(ctx, demo.Tenant, id, enough)
 	if err != nil {

@@ -173,7 +173,7 @@ func TestLiveStreamsOfOnePerson(t *testing.T) {
 // eventually looks again and again, for things that the other side does in its own time.
 func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	limit, look := time.After(20*time.Second), time.NewTicker(5*time.Millisecond)
+	limit, look := time.After(time.Minute), time.NewTicker(5*time.Millisecond)
 	defer look.Stop()
 	for !ok() {
 		select {

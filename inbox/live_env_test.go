@@ -138,7 +138,7 @@ func (e *viewEnv) reach(reached <-chan struct{}) {
 	e.Helper()
 	select {
 	case <-reached:
-	case <-time.After(30 * time.Second):
+	case <-time.After(time.Minute):
 		e.Fatal("the page did not send the request that the test holds back")
 	}
 }

@@ -222,7 +222,7 @@ func (j *journal) Write(p []byte) (int, error) {
 // says waits until the log has a text in it.
 func (j *journal) says(t *testing.T, want string) {
 	t.Helper()
-	late := time.After(10 * time.Second)
+	late := time.After(time.Minute)
 	for {
 		j.mu.Lock()
 		text := j.text.String()
@@ -316,7 +316,7 @@ func (h *house) session(agent string) holdshort.SessionID {
 
 func (h *house) end(run holdshort.RunID) client.Run {
 	h.t.Helper()
-	ctx, cancel := context.WithTimeout(h.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(h.t.Context(), time.Minute)
 	defer cancel()
 	out, err := h.as("ben").AwaitEnd(ctx, run)
 	if err != nil {

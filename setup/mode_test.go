@@ -148,7 +148,7 @@ func TestBlockingWaitsThroughPauses(t *testing.T) {
 func (h *house) approveNext() {
 	h.t.Helper()
 	asked := make(chan holdshort.RequestID, 1)
-	ctx, cancel := context.WithTimeout(h.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(h.t.Context(), time.Minute)
 	defer cancel()
 	look := func() {
 		page, err := h.as("ana").Requests(ctx, client.Find{Status: holdshort.RequestOpen})

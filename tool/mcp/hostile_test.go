@@ -155,7 +155,7 @@ done`
 			if err != nil || len(tools) != 1 {
 				return ""
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			result, err := tools[0].Call(ctx, tool.Call{Args: json.RawMessage(`{}`)})
 			if err != nil {

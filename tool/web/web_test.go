@@ -79,7 +79,7 @@ func newTool(t *testing.T, c Config) tool.Tool {
 
 func callWith(t *testing.T, made tool.Tool, args string) (tool.Result, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	return made.Call(ctx, tool.Call{Tenant: "acme", RunID: "run_1", OperationID: "tr:run_1/pay", Attempt: 1, Args: json.RawMessage(args)})
 }
