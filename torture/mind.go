@@ -116,17 +116,26 @@ func (o *ground) hush(r holdshort.Request) (early int) {
 	return o.hushed[r.ID].calls - o.marked[r.RunID].calls
 }
 
-// woke gives what a run did while it waited for the decision that it has now.
-func (o *ground) woke(r holdshort.Request) (did busy) {
+// woke returns the work that a run did while it waited: from its request to just before the decision.
+func (o *ground) woke(r holdshort.Request, decided busy) (did busy) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	before, ok := o.hushed[r.ID]
+	asked, ok := o.hushed[r.ID]
 	if !ok || o.thawed { // of a process that went on after it had been given up nobody knows when it does what
 		return busy{}
 	}
 	delete(o.hushed, r.ID)
-	now := o.busy(r.RunID)
-	return busy{now.thoughts - before.thoughts, now.calls - before.calls}
+	return busy{decided.thoughts - asked.thoughts, decided.calls - asked.calls}
+}
+
+// deciding returns the work that the run of a decision has done so far.
+func (w *World) deciding(d holdshort.Decision) busy {
+	w.mu.Lock()
+	run := w.paused[d.RequestID].RunID
+	w.mu.Unlock()
+	w.outside.mu.Lock()
+	defer w.outside.mu.Unlock()
+	return w.outside.busy(run)
 }
 
 // watchAgents follows what a transaction says about runs of agents.
@@ -144,11 +153,11 @@ func (w *World) watchAgents(t *transaction) {
 			}
 		}
 	}
-	for _, d := range t.decisions {
+	for i, d := range t.decisions {
 		w.mu.Lock()
 		r := w.paused[d.RequestID]
 		w.mu.Unlock()
-		if did := w.outside.woke(r); did.thoughts > 0 || did.calls > 0 {
+		if did := w.outside.woke(r, t.before[i]); did.thoughts > 0 || did.calls > 0 {
 			w.Violate(NeverUnasked, "while %s waited at %s for %s its model was asked %d times and %d calls were made", r.RunID, r.OriginStepID, r.ID, did.thoughts, did.calls)
 		}
 		w.outside.mark(r.RunID)

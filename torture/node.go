@@ -172,7 +172,7 @@ func (n *node) watch(tx store.Tx, seen *transaction) store.Tx {
 	if tx.Tenant() != n.witness.tenant {
 		return tx
 	}
-	return &watched{tx, seen}
+	return &watched{tx, seen, n.witness}
 }
 
 func (n *node) View(ctx context.Context, tenant holdshort.TenantID, fn func(store.ReadTx) error) error {

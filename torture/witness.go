@@ -20,12 +20,14 @@ type transaction struct {
 	inbound    []holdshort.Inbound
 	events     []holdshort.Event
 	journal    []holdshort.JournalEntry
+	before     []busy // for each decision, the work of its run before the decision was committed
 }
 
 // watched is a transaction whose writes are noted.
 type watched struct {
 	store.Tx
-	seen *transaction
+	seen    *transaction
+	witness *witness
 }
 
 func (w *watched) PutRun(r holdshort.Run) error {
@@ -40,6 +42,9 @@ func (w *watched) PutRequest(r holdshort.Request) error {
 
 func (w *watched) AddDecision(d holdshort.Decision) error {
 	w.seen.decisions = append(w.seen.decisions, d)
+	if w.witness.deciding != nil {
+		w.seen.before = append(w.seen.before, w.witness.deciding(d))
+	}
 	return w.Tx.AddDecision(d)
 }
 
@@ -74,6 +79,9 @@ type witness struct {
 	mu     sync.Mutex
 	log    []*transaction
 	saved  func(*transaction)
+	// deciding returns the work that a run has done, just before a decision about it is committed. After the commit is
+	// too late: by then another process may run the approved call.
+	deciding func(holdshort.Decision) busy
 }
 
 func (w *witness) committed(t *transaction) {

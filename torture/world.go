@@ -54,7 +54,7 @@ func newWorld(s Scenario, bed Bed, tenant holdshort.TenantID) *World {
 	w := &World{Report: &Report{}, Tenant: tenant, scenario: s, bed: bed, outside: newGround(tenant), witness: &witness{tenant: tenant}, acked: map[holdshort.RequestID]holdshort.DecisionID{},
 		shown: map[holdshort.RequestID]holdshort.DecisionID{}, started: map[holdshort.RunID]bool{}, paused: map[holdshort.RequestID]holdshort.Request{},
 		lost: map[attempt]bool{}, timeout: toolTimeout}
-	w.witness.saved = w.watch
+	w.witness.saved, w.witness.deciding = w.watch, w.deciding
 	return w
 }
 
