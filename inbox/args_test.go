@@ -84,7 +84,7 @@ func TestArgsOfAnyDepth(t *testing.T) {
 	if err != nil || !strings.Contains(string(raw), "core") {
 		t.Fatalf("%v, %d bytes", err, len(raw))
 	}
-	if took := time.Since(began); took > 5*time.Second {
+	if took := time.Since(began); took > time.Minute { // far more than linear work takes
 		t.Errorf("it takes %s", took)
 	}
 }

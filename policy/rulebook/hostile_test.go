@@ -95,7 +95,7 @@ func TestWhatCannotBeEvaluatedEndsTheEvaluation(t *testing.T) {
 					}
 				}
 			}
-			if took := time.Since(begin); took > 20*time.Second {
+			if took := time.Since(begin); took > time.Minute { // far more than the cost limit allows
 				t.Errorf("it took %s", took)
 			}
 		})

@@ -327,7 +327,7 @@ func TestDeadlineKillsTheGroup(t *testing.T) {
 	}()
 	began := time.Now()
 	_, err := made.Call(ctx, tool.Call{Args: json.RawMessage(`{"file":` + strconv.Quote(file) + `}`)})
-	if !errors.Is(err, context.DeadlineExceeded) || made.IsDefinite(err) || time.Since(began) > 10*time.Second {
+	if !errors.Is(err, context.DeadlineExceeded) || made.IsDefinite(err) || time.Since(began) > time.Minute {
 		t.Errorf("gives %v after %v", err, time.Since(began))
 	}
 	gone(t, readPID(t, file))
