@@ -160,11 +160,29 @@ func (s *openServer) seal(ctx context.Context) error {
 
 // leased repeats work under a lease until no more is left.
 func (s *openServer) leased(ctx context.Context, name string, work func(holdshort.Lease) (bool, error)) error {
-	lease, err := s.store.System().Acquire(ctx, name, "bench", time.Hour)
+	lease, err := s.acquire(ctx, name)
+	if err != nil {
+		return err
+	}
 	for more := true; err == nil && more; {
 		more, err = work(lease)
 	}
 	return errors.Join(err, s.store.System().Release(ctx, name, lease))
+}
+
+// acquire waits for a lease. An engine that was stopped while it acquired the lease leaves it until its end.
+func (s *openServer) acquire(ctx context.Context, name string) (holdshort.Lease, error) {
+	for {
+		lease, err := s.store.System().Acquire(ctx, name, "bench", time.Hour)
+		if holdshort.CodeOf(err) != holdshort.LeaseLost {
+			return lease, err
+		}
+		select {
+		case <-ctx.Done():
+			return lease, ctx.Err()
+		case <-time.After(time.Second):
+		}
+	}
 }
 
 // compareStarts makes n cycles on each server in turn.
