@@ -65,13 +65,6 @@ const (
 	maxTenant  = 64
 )
 
-// MadeBefore reports whether the run's id was made before a moment, to the millisecond.
-func (id RunID) MadeBefore(t time.Time) bool {
-	const timeDigits = 10 // of the id: 48 bits of milliseconds
-	end := len(runPrefix) + timeDigits
-	return !t.IsZero() && len(id) >= end && id[:end] <= NewRunID(t)[:end]
-}
-
 func newID(prefix string, at time.Time) string {
 	var u [16]byte
 	rand.Read(u[6:]) // never fails: the runtime ends the program when the system has no randomness

@@ -101,10 +101,3 @@ func TestJournalDigestRefusesEveryChange(t *testing.T) {
 		t.Errorf("of another tenant: %v", err)
 	}
 }
-
-func TestRunIDMadeBefore(t *testing.T) {
-	at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
-	if id := NewRunID(at); !id.MadeBefore(at.Add(time.Millisecond)) || id.MadeBefore(at.Add(-time.Millisecond)) || id.MadeBefore(time.Time{}) || RunID("run_").MadeBefore(at) {
-		t.Error("a run id does not know when it was made")
-	}
-}

@@ -32,6 +32,8 @@ type change struct {
 	batch   bool                          // a flow's own facts of the same commit follow: an ending is told after them
 	later   func() error                  // the event that closes the transaction's story
 	damaged *holdshort.Run                // a run that it read and whose row is damaged
+
+	ledgerOnly bool // the journal of the run is damaged: entries are not added
 }
 
 // claimed is a run that this node took in a transaction; it is executed after the commit.
@@ -119,6 +121,9 @@ func (e *Engine) wake(topics []string) {
 
 // AddJournal also remembers what it added, for a run that is executed right after the commit.
 func (c *change) AddJournal(e holdshort.JournalEntry) error {
+	if c.ledgerOnly {
+		return nil
+	}
 	c.added = append(c.added, e)
 	return c.Tx.AddJournal(e)
 }

@@ -1,10 +1,12 @@
 package engine_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/engine"
+	"github.com/holdshort/holdshort/tool"
 )
 
 // tampering changes a paused run's journal behind the engine's back. Each takes the run's id as often as it has parameters.
@@ -86,45 +88,77 @@ func (e *damageEnv) stopWorkers(do func()) {
 	e.restart()
 }
 
-// TestRunFromBeforeDigests: a run that was stored before digests existed goes on, and has a digest from its next write on.
-func TestRunFromBeforeDigests(t *testing.T) {
+// TestRunWithoutDigest: a stored run that has no digest was written behind the engine's back. It is held and can be
+// canceled, and the conversation goes on.
+func TestRunWithoutDigest(t *testing.T) {
 	onDamagedStores(t, func(e *damageEnv) {
 		s := e.chat()
 		id := e.hear(s, "first").Run
-		e.asBeforeDigests(id)
-		if got := e.hear(s, "second"); got.Outcome != engine.RoutedPost {
-			e.Fatalf("%+v", got)
+		e.damage("UPDATE runs SET recorded = '' WHERE id = ?", string(id))
+		e.restart()
+		if err := e.approve(id); holdshort.CodeOf(err) != holdshort.Corrupt {
+			e.Fatalf("an approval of a run without a digest: %v", err)
 		}
-		if n := e.count("SELECT COUNT(*) FROM runs WHERE recorded <> '' AND id = ?", string(id)); n != 1 {
-			e.Error("the run has no digest after it was written")
+		e.wantHeld(id, 1)
+		e.cancels(id)
+		if got := e.hear(s, "second"); got.Outcome != engine.RoutedStart {
+			e.Errorf("the message after the cancellation: %+v", got)
+		}
+	})
+}
+
+// TestSchemaTakenBack: a writer of the database removes the column of digests and its migration, so that the next start
+// migrates again. No run is exempt from digests.
+func TestSchemaTakenBack(t *testing.T) {
+	onDamagedStores(t, func(e *damageEnv) {
+		id := e.hear(e.chat(), "first").Run
+		e.settle()
+		if err := e.store.Close(); err != nil {
+			e.Fatal(err)
+		}
+		e.damage("DELETE FROM journal WHERE run_id = ? AND key = 'look'", string(id))
+		e.damage("UPDATE meta SET value = REPLACE(value, '\"runs.recorded\",', '') WHERE name = 'schema_objects'")
+		e.damage("DELETE FROM schema_migrations WHERE number = 5")
+		db, _ := e.beside("")
+		defer db.Close()
+		if _, err := db.ExecContext(e.Context(), "ALTER TABLE runs DROP COLUMN recorded"); err != nil {
+			e.Fatal(err)
+		}
+		e.attach()
+		if err := e.Recover(e.Context()); err != nil {
+			e.Fatal(err)
+		}
+		e.settle()
+		if err := e.approve(id); holdshort.CodeOf(err) != holdshort.Corrupt {
+			e.Fatalf("an approval of a run whose digest was removed: %v", err)
+		}
+		e.wantHeld(id, 1)
+	})
+}
+
+// TestOutcomeOfADamagedRun: the run's row is damaged while its approved call is under way. The ledger says that the call
+// took effect, and the run is held.
+func TestOutcomeOfADamagedRun(t *testing.T) {
+	onDamagedStores(t, func(e *damageEnv) {
+		id := e.hear(e.chat(), "first").Run
+		for i := range e.conf.Tools {
+			if made := &e.conf.Tools[i]; made.Name == "refund" {
+				pay := made.Call
+				made.Call = func(ctx context.Context, c tool.Call) (tool.Result, error) {
+					e.damage("UPDATE runs SET recorded = 'x', revision = revision + 1 WHERE id = ?", string(id))
+					return pay(ctx, c)
+				}
+			}
 		}
 		e.restart()
 		if err := e.approve(id); err != nil {
 			e.Fatal(err)
 		}
-		if run := e.run(id); run.Status != holdshort.RunCompleted || e.paid.n() != 1 || e.reads.n() < 1 {
-			e.Errorf("the run is %s, held %+v, after %d payments", run.Status, run.Held, e.paid.n())
+		if n := e.count("SELECT COUNT(*) FROM operations WHERE status = 'done' AND capability = 'refund'"); n != 1 || e.paid.n() != 1 {
+			e.Errorf("%d payments were made and the ledger has %d", e.paid.n(), n)
+		}
+		if run := e.run(id); run.Held == nil || run.Held.Code != holdshort.Corrupt {
+			e.Errorf("the run is %s, held %+v", run.Status, run.Held)
 		}
 	})
-}
-
-// asBeforeDigests makes a run look as the release before digests left it, and upgrades the database again.
-func (e *damageEnv) asBeforeDigests(id holdshort.RunID) {
-	e.Helper()
-	e.settle()
-	if err := e.store.Close(); err != nil {
-		e.Fatal(err)
-	}
-	e.damage("UPDATE meta SET value = REPLACE(value, '\"runs.recorded\",', '') WHERE name = 'schema_objects'")
-	e.damage("DELETE FROM schema_migrations WHERE number = 5")
-	db, _ := e.beside("")
-	defer db.Close()
-	if _, err := db.ExecContext(e.Context(), "ALTER TABLE runs DROP COLUMN recorded"); err != nil {
-		e.Fatal(err)
-	}
-	e.attach()
-	if err := e.Recover(e.Context()); err != nil {
-		e.Fatal(err)
-	}
-	e.settle()
 }

@@ -56,7 +56,7 @@ func (s *slice) close(c *call, a attempt, happened bool, result tool.Result, fau
 // this commit and be about to wait for what is here now: then the run is woken.
 func (s *slice) settle(id string, learn func(ch *change, op holdshort.Operation) error) error {
 	ours := true
-	return s.e.persist(func(ctx context.Context) error {
+	err := s.e.persist(func(ctx context.Context) error {
 		if ours {
 			err := s.settleOurs(ctx, id, learn)
 			if !errors.Is(err, holdshort.LeaseLost) {
@@ -79,6 +79,21 @@ func (s *slice) settle(id string, learn func(ch *change, op holdshort.Operation)
 			}
 			return ch.wake(&run, nil, "system:worker")
 		}, store.OperationRow(id), store.RunRow(s.id))
+	})
+	if errors.Is(err, holdshort.Corrupt) {
+		return errors.Join(err, s.settleLedger(id, learn))
+	}
+	return err
+}
+
+// settleLedger records what was learned of an operation of a damaged run. The run is held, so its journal is left alone;
+// the ledger must know that the call took effect.
+func (s *slice) settleLedger(id string, learn func(ch *change, op holdshort.Operation) error) error {
+	return s.e.persist(func(ctx context.Context) error {
+		return s.e.update(ctx, s.tenant, func(ch *change) error {
+			ch.ledgerOnly = true
+			return ch.learnOf(id, learn)
+		}, store.OperationRow(id))
 	})
 }
 
@@ -134,7 +149,7 @@ func (e *Engine) persist(commit func(context.Context) error) error {
 	for {
 		err := commit(context.Background())
 		switch holdshort.CodeOf(err) {
-		case holdshort.StoreUnavailable, holdshort.StoreFull, holdshort.OutcomeUnknown, holdshort.StoreLocked:
+		case holdshort.StoreUnavailable, holdshort.StoreFull, holdshort.OutcomeUnknown, holdshort.StoreLocked, holdshort.Conflict:
 		default:
 			return err
 		}

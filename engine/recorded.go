@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"slices"
 
 	"github.com/holdshort/holdshort"
@@ -23,21 +22,32 @@ func (c *change) PutRun(run *holdshort.Run) error {
 
 // signJournal extends the run's digest by the entries that were added since it was stored last.
 func (c *change) signJournal(run *holdshort.Run) error {
-	older := run.Recorded == "" && run.Revision > 0
-	if older {
-		return c.signWhole(run)
-	}
 	fresh := c.unsigned(run.ID)
-	if len(fresh) == 0 && run.Recorded != "" {
+	isNew := run.Revision == 0
+	if len(fresh) == 0 && !isNew {
 		return nil
 	}
-	digest, err := c.e.keyring.ExtendJournal(c.Tenant(), run.ID, run.Recorded, fresh...)
+	digest, err := c.e.extendJournal(c.Tenant(), run, fresh)
 	if err != nil {
 		c.damaged = heldIfDamaged(*run, err)
 		return err
 	}
 	run.Recorded = digest
 	return nil
+}
+
+// extendJournal returns the digest of a run's journal with more entries. Only a new run begins without a digest: a stored
+// run that has none was written behind the engine's back.
+func (e *Engine) extendJournal(tenant holdshort.TenantID, run *holdshort.Run, fresh []holdshort.JournalEntry) (string, error) {
+	if run.Recorded == "" && run.Revision > 0 {
+		return "", errNoDigest(run.ID)
+	}
+	return e.keyring.ExtendJournal(tenant, run.ID, run.Recorded, fresh...)
+}
+
+func errNoDigest(run holdshort.RunID) error {
+	return &holdshort.Error{Code: holdshort.Corrupt, Op: "verify the journal of " + string(run),
+		Message: "the digest of the journal is missing", Hint: "restore the run's row from a backup and retry it, or cancel it"}
 }
 
 // heldIfDamaged returns the run if its digest is damaged, so that it is held.
@@ -75,31 +85,10 @@ func (c *change) allSigned() error {
 	return &holdshort.Error{Code: holdshort.Internal, Op: "record " + c.added[c.signed].Key, Message: "an entry was added without its run"}
 }
 
-// signWhole gives a run from before digests its first one, over everything that stands in its journal.
-func (c *change) signWhole(run *holdshort.Run) error {
-	if len(c.unsigned(run.ID)) == 0 {
-		return nil
-	}
-	entries, err := c.Journal(run.ID)
-	if err == nil {
-		err = c.e.verify(c, *run, entries)
-	}
-	if err == nil {
-		run.Recorded, err = c.e.keyring.ExtendJournal(c.Tenant(), run.ID, "", entries...)
-	}
-	c.damaged = heldIfDamaged(*run, err)
-	return err
-}
-
-// verify checks a journal against the digest of its run. A run without a digest must be older than digests are.
+// verify checks a journal against the digest of its run.
 func (e *Engine) verify(tx store.ReadTx, run holdshort.Run, entries []holdshort.JournalEntry) error {
-	if run.Recorded != "" {
-		return e.keyring.VerifyJournal(tx.Tenant(), run.ID, run.Recorded, entries)
+	if run.Recorded == "" {
+		return errNoDigest(run.ID)
 	}
-	until, err := e.store.System().UnsignedUntil(context.Background())
-	if err != nil || run.ID.MadeBefore(until) {
-		return err
-	}
-	return &holdshort.Error{Code: holdshort.Corrupt, Op: "verify the journal of " + string(run.ID), Message: "the digest of the journal is missing",
-		Hint: "restore the run's row from a backup and retry it, or cancel it"}
+	return e.keyring.VerifyJournal(tx.Tenant(), run.ID, run.Recorded, entries)
 }

@@ -150,8 +150,6 @@ type Fault struct {
 type Keeper interface {
 	Prune(ctx context.Context, retention Retention) (Pruned, error)
 	Health(ctx context.Context) (Health, error)
-	// UnsignedUntil returns the time before which a run may have been stored without a digest of its journal; zero: every run has one.
-	UnsignedUntil(ctx context.Context) (time.Time, error)
 	// ExamineRuns reads up to limit runs that have not ended, with their journals, and reports those whose rows are damaged. It stops at
 	// 100 faults.
 	ExamineRuns(ctx context.Context, limit int) (RunsExamined, error)

@@ -54,10 +54,6 @@ func (s *Store) migrate(c *conn) error {
 			if err := c.Exec(fmt.Sprintf("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock(%d)", int64(s.lockBase))); err != nil {
 				return err
 			}
-			if state, err = sqldb.CheckSchema(c, s.options.migrations); err != nil { // another node may have been faster
-				return err
-			}
-			s.db.FromBeforeDigests = s.db.FromBeforeDigests || state.LacksDigests()
 			more, err = sqldb.Migrate(c, s.options.migrations, now)
 			return err
 		})

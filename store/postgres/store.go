@@ -191,7 +191,7 @@ func (s *Store) open(ctx context.Context) error {
 const lockMeta = "LOCK TABLE meta IN SHARE ROW EXCLUSIVE MODE"
 
 func (s *Store) unlockKeyring(conn *conn) error {
-	return conn.transact("BEGIN", func(now time.Time) error {
+	return conn.transact("BEGIN", func(time.Time) error {
 		if err := conn.Exec(lockMeta); err != nil { // two nodes that start a new database at once must not each make a key
 			return err
 		}
@@ -206,11 +206,6 @@ func (s *Store) unlockKeyring(conn *conn) error {
 		}
 		if err != nil {
 			return err
-		}
-		if s.db.FromBeforeDigests {
-			if err := sqldb.RememberUnsigned(conn, s.db.Keyring, now); err != nil {
-				return err
-			}
 		}
 		return sqldb.RememberKey(conn, known, s.db.Keyring)
 	})

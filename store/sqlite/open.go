@@ -83,7 +83,6 @@ func (s *Store) migrate(ctx context.Context, conn *conn) error {
 				return &holdshort.Error{Code: holdshort.SchemaOlder, Op: "open " + s.path, Message: "its schema is older than this build",
 					Hint: "back it up, then run holdshort migrate"}
 			}
-			s.db.FromBeforeDigests = s.db.FromBeforeDigests || state.LacksDigests()
 			more, err = sqldb.Migrate(conn, s.options.migrations, s.now())
 			return err
 		})
@@ -109,14 +108,7 @@ func (s *Store) unlockKeyring(conn *conn) error {
 	if err != nil {
 		return err
 	}
-	return conn.transact(beginWrite, func() error {
-		if s.db.FromBeforeDigests {
-			if err := sqldb.RememberUnsigned(conn, s.db.Keyring, s.now()); err != nil {
-				return err
-			}
-		}
-		return sqldb.RememberKey(conn, known, s.db.Keyring)
-	})
+	return conn.transact(beginWrite, func() error { return sqldb.RememberKey(conn, known, s.db.Keyring) })
 }
 
 func (s *Store) identify(ctx context.Context, conn *conn) error {

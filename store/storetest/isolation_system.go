@@ -199,15 +199,6 @@ func (w *twins) systems() map[string]func(*bed) {
 				}
 			})
 		},
-		"UnsignedUntil": func(b *bed) {
-			untouched(b, both, func() {
-				until, err := b.system().UnsignedUntil(ctx)
-				noError(b, err)
-				if !until.IsZero() {
-					b.Errorf("a new store exempts runs until %v", until)
-				}
-			})
-		},
 		"Health": func(b *bed) {
 			h, err := b.system().Health(ctx)
 			noError(b, err)

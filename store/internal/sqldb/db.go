@@ -24,16 +24,15 @@ type Backend interface {
 
 // DB is what both stores share.
 type DB struct {
-	FromBeforeDigests bool // this process migrated it from a schema without digests of journals
-	Dialect           *Dialect
-	Codec             store.Codec // nil: payloads are stored as they are
-	Keyring           *holdshort.Keyring
-	Backend           Backend
-	Migrations        []Migration
-	Clock             func() time.Time // this process's, for the skew that Health shows
-	Mark              *Mark
-	Heads             *Heads
-	tenants           tenantSet
+	Dialect    *Dialect
+	Codec      store.Codec // nil: payloads are stored as they are
+	Keyring    *holdshort.Keyring
+	Backend    Backend
+	Migrations []Migration
+	Clock      func() time.Time // this process's, for the skew that Health shows
+	Mark       *Mark
+	Heads      *Heads
+	tenants    tenantSet
 
 	seated     atomic.Bool // every open request has its seats
 	quarantine atomic.Pointer[string]

@@ -18,10 +18,6 @@ var selectActiveRuns = statement(`SELECT tenant, ` + runColumns + ` FROM runs WH
 
 // ExamineRuns reads the rows of runs that have not ended and reports the damaged ones.
 func (db *DB) ExamineRuns(ctx context.Context, limit int) (out store.RunsExamined, err error) {
-	until, err := db.UnsignedUntil(ctx)
-	if err != nil {
-		return out, err
-	}
 	var tenant holdshort.TenantID
 	var last holdshort.RunID
 	for more := true; more && len(out.Faults) < mostRunFaults; {
@@ -38,7 +34,7 @@ func (db *DB) ExamineRuns(ctx context.Context, limit int) (out store.RunsExamine
 			for _, r := range runs {
 				tenant, last = r.tx.tenant, r.run.ID
 				out.Runs++
-				if problem := r.problem(until); problem != "" {
+				if problem := r.problem(); problem != "" {
 					out.Faults = append(out.Faults, store.RunFault{Tenant: tenant, Run: last, Problem: problem})
 				}
 			}
@@ -71,7 +67,7 @@ func (db *DB) activeRuns(conn Conn, now time.Time, tenant holdshort.TenantID, af
 	return runs, err
 }
 
-func (r examined) problem(unsignedUntil time.Time) string {
+func (r examined) problem() string {
 	if r.damage != nil {
 		return "its row cannot be read"
 	}
@@ -79,10 +75,15 @@ func (r examined) problem(unsignedUntil time.Time) string {
 	if err != nil {
 		return "its journal cannot be read"
 	}
-	if keyring := r.tx.db.Keyring; keyring == nil || r.run.Recorded == "" && r.run.ID.MadeBefore(unsignedUntil) {
+	if r.tx.db.Keyring == nil {
 		return ""
-	} else if err := keyring.VerifyJournal(r.tx.tenant, r.run.ID, r.run.Recorded, entries); err != nil {
-		return "its journal is not what it recorded"
 	}
-	return ""
+	err = r.tx.db.Keyring.VerifyJournal(r.tx.tenant, r.run.ID, r.run.Recorded, entries)
+	switch holdshort.CodeOf(err) {
+	case "":
+		return ""
+	case holdshort.KeyUnknown:
+		return "the key that signed its journal is not in the keyring"
+	}
+	return "its journal is not what it recorded"
 }

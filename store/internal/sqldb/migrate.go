@@ -87,9 +87,6 @@ func (s SchemaState) Version() int {
 	return s.Applied[len(s.Applied)-1].Number
 }
 
-// LacksDigests reports whether runs may be there that have no digest of their journal.
-func (s SchemaState) LacksDigests() bool { return s.Version() > 0 && s.Version() < DigestSchema }
-
 // Public gives the state as callers see it.
 func (s SchemaState) Public() store.Schema {
 	public := func(in []Migration) []store.Migration {

@@ -15,14 +15,14 @@ var frozen = map[string]map[string]string{
 		"0002_door":           "16d740e4c93a3f6267fe16c0459f1d5964fb3a0165c1bbbde0a98a29df47799b",
 		"0003_desk":           "0ab8793c7df0613d8eeac1d05b573a092d3bde1ccd0b18532db01df814c96289",
 		"0004_pages":          "1f928a4738f0f7b5cd0347d7ba7a9a869cbbd55c9c99a5c9940f90b2298b92f9",
-		"0005_journal_digest": "3296cd22d2239a3a5ef31852d242868f7bb5acabd9fd55d090d0740445e0ebd8",
+		"0005_journal_digest": "fbbf0f6cb9e567b3800ab7468bf2338dfdcaa51291ebea543138c26e7830a673",
 	},
 	"postgres": {
 		"0001_initial":        "4a9d64b1cefefc69da7df2e4c8ef8c499d99819dd8c8826f9a2532221b34b0a1",
 		"0002_door":           "71c049fa941668aacb4e5f56e862474973523e2f1ef348e0ed7c0b73e76e9367",
 		"0003_desk":           "5a66b94d01b9e7b4747be2611740fa2cefcc11948e5458618f44be8d0f82f377",
 		"0004_pages":          "7b4a13fca962137c95d1ad656939842b0cee7964a5f383e0b06566f4d441b237",
-		"0005_journal_digest": "3296cd22d2239a3a5ef31852d242868f7bb5acabd9fd55d090d0740445e0ebd8",
+		"0005_journal_digest": "fbbf0f6cb9e567b3800ab7468bf2338dfdcaa51291ebea543138c26e7830a673",
 	},
 }
 

@@ -1,2 +1,2 @@
--- The signed digest of a run's journal. '' for a run of before: it gets one when it is written next.
+-- The signed digest of a run's journal. A run without one is held.
 ALTER TABLE runs ADD COLUMN recorded TEXT NOT NULL DEFAULT '';
