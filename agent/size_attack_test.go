@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/holdshort/holdshort/agent"
+	"github.com/holdshort/holdshort/internal/testall"
 	"github.com/holdshort/holdshort/model"
 )
 
@@ -12,7 +13,11 @@ import (
 func TestALongConversation(t *testing.T) {
 	var asked model.Request
 	m := &lines{}
-	for range 60 {
+	turns := 25 // about 2.8 MB, more than one question to the model may hold
+	if testall.Enabled() {
+		turns = 55
+	}
+	for range turns + 5 {
 		m.said = append(m.said, func(req model.Request) (model.Response, error) {
 			asked = req
 			return model.Response{Text: "ok " + strings.Repeat("words ", 9_000), Stop: model.StopEnd}, nil
@@ -20,7 +25,7 @@ func TestALongConversation(t *testing.T) {
 	}
 	k := desk(t, m, func(c *agent.Config) { c.Limits.Window = 50 << 20 })
 	session := k.Chat("carl", "desk")
-	for range 55 {
+	for range turns {
 		resultOf(t, k, k.As("carl").Say(session, strings.Repeat("words ", 10_000)))
 	}
 	if got := resultOf(t, k, k.As("carl").Say(session, "and now?")); !strings.HasPrefix(got.Text, "ok") {
