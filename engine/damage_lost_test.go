@@ -107,6 +107,18 @@ func TestRunWithoutDigest(t *testing.T) {
 	})
 }
 
+// TestQueuedRunWithoutDigest: a run that is queued again behind the engine's back, with its journal and digest removed,
+// is held before its first step runs.
+func TestQueuedRunWithoutDigest(t *testing.T) {
+	onDamagedStores(t, func(e *damageEnv) {
+		id := e.hear(e.chat(), "first").Run
+		e.damage("DELETE FROM journal WHERE run_id = ?", string(id))
+		e.damage("UPDATE runs SET recorded = '', status = 'queued' WHERE id = ?", string(id))
+		e.restart()
+		e.wantHeld(id, 1)
+	})
+}
+
 // TestSchemaTakenBack: a writer of the database removes the column of digests and its migration, so that the next start
 // migrates again. No run is exempt from digests.
 func TestSchemaTakenBack(t *testing.T) {
