@@ -55,6 +55,9 @@ func (p *watcher) count(s *glimpse, now time.Time, again time.Duration) bool {
 		p.missed = append(p.missed, s)
 	case p.counts != nil:
 		p.apply(s, now)
+		if p.doubt && !p.hurried {
+			p.hurry(now)
+		}
 	}
 	return true
 }

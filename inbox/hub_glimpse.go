@@ -60,22 +60,22 @@ func (r *room) peek(ctx context.Context, s *glimpse) error {
 }
 
 // guess finds out what a request was counted as before. What was closed by these events was open before them; what is open still was open then,
-// and nothing but its assignee can have changed.
+// and nothing but its assignee can have changed. Who that was before is not known.
 func (s *glimpse) guess() {
 	s.counted, s.sure = s.before, true
 	if s.before != nil || s.fresh {
 		return
 	}
-	switch {
-	case s.now.Status == holdshort.RequestOpen:
-		was := *s.now
-		if s.assigned {
-			was.Assignee, s.sure = "", false
-		}
-		s.counted = &was
-	case s.now.ClosedAt.After(s.now.CreatedAt) && !s.since.After(s.now.ClosedAt): // not one that a rule decided as it was asked
-		s.counted = s.rights
+	open := s.now.Status == holdshort.RequestOpen
+	closed := s.now.ClosedAt.After(s.now.CreatedAt) && !s.since.After(s.now.ClosedAt) // not one that a rule decided as it was asked
+	if !open && !closed {
+		return
 	}
+	was := *s.rights
+	if s.assigned {
+		was.Assignee, s.sure = "", false
+	}
+	s.counted = &was
 }
 
 func drawRow(l *looks, req holdshort.Request) ([]byte, error) {

@@ -360,7 +360,7 @@ func TestLivePresence(t *testing.T) {
 // TestLiveCounts: what goes up and down with what happens comes to what the engine counts, without asking it again.
 func TestLiveCounts(t *testing.T) {
 	b := newLiveBed(t)
-	b.hub.again = time.Hour
+	b.hub.again, b.hub.recheck = time.Hour, time.Hour
 	people := map[string]holdshort.Actor{"ana": b.people.set("ana", policy.Reviewer), "fin": b.people.set("fin", "finance"), "adm": b.people.set("adm", policy.Admin), "eve": b.people.set("eve")}
 	var open []holdshort.Request // the room has never seen the first of them
 	for range 5 {
@@ -411,6 +411,47 @@ func TestLiveCounts(t *testing.T) {
 	}
 }
 
+// TestLiveCountsOfUnseen: a room that falls behind looks at a request for the first time when it was assigned and canceled already. It does
+// not know who had it before, so it has the counts read soon.
+func TestLiveCountsOfUnseen(t *testing.T) {
+	b := newLiveBed(t)
+	b.hub.again, b.hub.recheck = time.Hour, time.Hour
+	b.people.set("ana", policy.Reviewer)
+	adm := b.people.set("adm", policy.Admin)
+	var asked []holdshort.Request
+	for range 3 {
+		asked = append(asked, b.ask("from before", roles(policy.Reviewer)))
+	}
+	assign := func(req holdshort.Request) {
+		if _, err := b.engine.Assign(t.Context(), liveTenant, engine.AssignInput{Request: req.ID, Actor: adm, To: "ana"}); err != nil {
+			t.Error(err)
+		}
+	}
+	assign(asked[0])
+	page := b.listen("ana", "")
+	page.next("counts")
+	b.hub.mu.Lock()
+	room := b.hub.rooms[liveTenant]
+	b.hub.mu.Unlock()
+	room.mu.Lock()
+	b.ask("holds the room up", roles(policy.Reviewer))
+	eventually(t, "the room does not read", func() bool { return len(room.events) == 0 })
+	assign(asked[1])
+	if _, err := b.engine.CancelRequest(t.Context(), liveTenant, engine.CancelRequestInput{Request: asked[1].ID, Actor: adm, Reason: "enough"}); err != nil {
+		t.Error(err)
+	}
+	b.ask("one more", roles(policy.Reviewer))
+	room.mu.Unlock()
+	eventually(t, "ana is not told that she has one of four", func() bool {
+		select {
+		case e := <-page.events:
+			return e.name == "counts" && strings.Contains(e.data, `"all":"4","mine":"1"`)
+		default:
+			return false
+		}
+	})
+}
+
 // sameCounts: the oldest is only as old as the last reading knew, and none is the same as nothing.
 func sameCounts(t *testing.T, a, b string) bool {
 	read := func(text string) (all map[string]any) {
@@ -436,7 +477,7 @@ func sameCounts(t *testing.T, a, b string) bool {
 // TestLiveExpiry: what is past its time leaves the list and the counts.
 func TestLiveExpiry(t *testing.T) {
 	b := newLiveBed(t)
-	b.hub.again = time.Hour
+	b.hub.again, b.hub.recheck = time.Hour, time.Hour
 	b.people.set("ana", policy.Reviewer)
 	page := b.listen("ana", "view=")
 	page.next("counts")
