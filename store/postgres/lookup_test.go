@@ -31,6 +31,9 @@ func TestLookupsUseTheirIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.Exec(t, "UPDATE events SET pos = ins") // as the sequencer does
+	// A connection remembers how deep an index was when it first used it. The sequencer's views have seen some of these when
+	// they were small; plans that cost the same would depend on which connection makes them.
+	d.store.pool.Reset()
 	check := func(t *testing.T, mode string) {
 		for _, lookup := range crowd.Lookups() {
 			t.Run(lookup.Name, func(t *testing.T) {
