@@ -13,6 +13,7 @@ import (
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/engine"
+	"github.com/holdshort/holdshort/internal/testall"
 	"github.com/holdshort/holdshort/internal/testpg"
 	"github.com/holdshort/holdshort/store"
 	"github.com/holdshort/holdshort/store/postgres"
@@ -249,7 +250,11 @@ func TestDeskBesideWriters(t *testing.T) {
 				}
 			})
 		}
-		for range 20 {
+		rounds := 5
+		if testall.Enabled() {
+			rounds = 20
+		}
+		for range rounds {
 			for _, order := range []store.RequestOrder{store.ByUrgency, store.ByNewest, store.ByExpiry} {
 				seen := map[holdshort.RequestID]bool{}
 				for _, id := range deskOf(t, e, engine.DeskQuery{Order: order, Limit: 7}, ana) {

@@ -17,7 +17,7 @@ func TestAttackSchemaOfItself(t *testing.T) {
 	b := newCardBed(t)
 	node := func(name string, to func(i int) string) string {
 		var properties []string
-		for i := range 12 {
+		for i := range 5 { // 5⁶ fields: more than a form may have
 			properties = append(properties, fmt.Sprintf(`"p%d":{"$ref":"#/$defs/%s"}`, i, to(i)))
 		}
 		return fmt.Sprintf(`"%s":{"type":"object","properties":{"name":{"type":"string"},%s}}`, name, strings.Join(properties, ","))

@@ -2,10 +2,14 @@ package reply
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/holdshort/holdshort/internal/testall"
 )
 
 // hostileReplies are replies of about n bytes that are made to be slow to read.
@@ -44,14 +48,20 @@ func TestHostileRepliesTakeNoTime(t *testing.T) {
 	for i := range options {
 		options[i] = Option{ID: fmt.Sprintf("%d_%s", i, strings.Repeat("x", 40)), Label: fmt.Sprintf("%d, and %s", i, strings.Repeat("y", 40))}
 	}
-	for _, kind := range []Expected{YesNo, SingleChoice, MultiChoice, FreeText, Form} {
+	kinds := []Expected{YesNo, SingleChoice, MultiChoice, FreeText, Form}
+	for i, kind := range kinds {
 		size := MaxReply - 8
 		if kind == FreeText || kind == Form {
 			size = MaxText - 8
 		}
-		for name, text := range hostileReplies(size) {
-			for _, fieldType := range []FieldType{String, Boolean, Enum} {
+		replies := hostileReplies(size)
+		for j, name := range slices.Sorted(maps.Keys(replies)) {
+			text := replies[name]
+			for k, fieldType := range []FieldType{String, Boolean, Enum} {
 				if kind != Form && fieldType != String {
+					continue
+				}
+				if kind != YesNo && (i+j+k)%3 != 0 && !testall.Enabled() {
 					continue
 				}
 				q := &Question{Expected: kind, Options: options, Languages: []string{"he", "pt", "vi"},

@@ -1,6 +1,7 @@
 package torture
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -20,6 +21,8 @@ type Course struct {
 	Seed         uint64
 	// Twice is how many passes have a second fault, while the engine that came after the first takes up what was left.
 	Twice int
+	// Whole is how many passes without a fault count the calls of a scenario first. Default: 3.
+	Whole int
 	// Same also ends the engine after calls that only look: for it, the database and the world that is the same as before them.
 	Same bool
 	// Beside is how many passes go on at once. Default: 1.
@@ -43,7 +46,7 @@ func Exhaust(ctx context.Context, s Scenario, c Course) (*Report, error) {
 	}
 	least, most := 0, 0 // where people act at the same moment, the number of calls differs a little
 	writes := map[int]bool{}
-	for n := range 3 {
+	for n := range cmp.Or(c.Whole, 3) {
 		whole, err := play(Fault{})
 		if err != nil {
 			return report, err

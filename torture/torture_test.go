@@ -20,12 +20,12 @@ const seed = 20261115
 // every store call that any scenario makes (a read: before it) and freezes it at a quarter of them;
 // HOLDSHORT_TORTURE=full freezes it at every call.
 func TestSQLite(t *testing.T) {
-	course := Course{Modes: allModes, Seed: seed, Share: 0.015, Still: 0.01, Twice: 1, Beside: 3}
+	course := Course{Modes: allModes, Seed: seed, Share: 0.012, Still: 0.006, Whole: 1, Twice: 1, Beside: 3}
 	switch {
 	case os.Getenv("HOLDSHORT_TORTURE") == "full":
-		course.Share, course.Still, course.Twice, course.Same = 0, 0, 100, true
+		course.Share, course.Still, course.Whole, course.Twice, course.Same = 0, 0, 3, 100, true
 	case testall.Enabled():
-		course.Share, course.Still, course.Twice = 0, 0.25, 6
+		course.Share, course.Still, course.Whole, course.Twice = 0, 0.25, 3, 6
 	}
 	exhaust(t, "sqlite", course, copies)
 }
@@ -80,12 +80,12 @@ func (r *removed) Close() error {
 // TestPostgres does the same on PostgreSQL, where HOLDSHORT_TEST_ALL=1 takes a larger sample and
 // HOLDSHORT_TORTURE=full everything.
 func TestPostgres(t *testing.T) {
-	course := Course{Modes: allModes, Seed: seed, Share: 0.01, Twice: 1, Beside: 2}
+	course := Course{Modes: allModes, Seed: seed, Share: 0.006, Whole: 1, Twice: 1, Beside: 2}
 	switch {
 	case os.Getenv("HOLDSHORT_TORTURE") == "full":
-		course.Share, course.Twice, course.Same = 0, 100, true
+		course.Share, course.Whole, course.Twice, course.Same = 0, 3, 100, true
 	case testall.Enabled():
-		course.Share, course.Twice = 0.04, 2
+		course.Share, course.Whole, course.Twice = 0.04, 3, 2
 	}
 	exhaust(t, "postgres", course, func(t *testing.T) passBed {
 		return fill(t, 2*course.Beside) // two scenarios at a time

@@ -44,11 +44,11 @@ var Layers = []Layer{
 	{Dir: "policy", Imports: []string{"."}},
 	{Dir: "policy/replay", Imports: []string{".", "flow", "model", "policy", "policy/rulebook", "store", "tool"}, Tests: append([]string{"agent", "engine", "store/sqlite"}, bed...)},
 	{Dir: "policy/rulebook", Imports: []string{".", "policy"}, Modules: []string{"cel.dev/cel-go", "cel.dev/expr", "google.golang.org/protobuf"}, Tests: append([]string{"engine", "flow", "tool"}, bed...)},
-	{Dir: "repair", Imports: []string{".", "reply", "tool", "internal/schema"}, Pure: true},
+	{Dir: "repair", Imports: []string{".", "reply", "tool", "internal/schema"}, Tests: []string{"internal/testall"}, Pure: true},
 
 	// 5: the nouns; reading a reply; checking JSON
 	{Dir: ".", Pure: true},
-	{Dir: "reply", Imports: []string{"reply/internal/*"}, Modules: []string{"golang.org/x/text"}, Pure: true},
+	{Dir: "reply", Imports: []string{"reply/internal/*"}, Modules: []string{"golang.org/x/text"}, Tests: []string{"internal/testall"}, Pure: true},
 	{Dir: "reply/internal/*", Imports: []string{"reply/internal/*"}, Modules: []string{"golang.org/x/text"}},
 	{Dir: "internal/apart"},
 	{Dir: "internal/network"},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/internal/testall"
 	"github.com/holdshort/holdshort/policy"
 )
 
@@ -67,6 +68,11 @@ var bad = []struct{ name, when, args string }{
 	{"patterns in a loop", `args.l.exists(a, args.t.matches("(x+x+)+y"))`, `{"l":[` + strings.Repeat("1,", 999) + `1],"t":"` + strings.Repeat("x", 100_000) + `"}`},
 }
 
+// costly names the conditions that are evaluated up to the cost limit.
+func costly(name string) bool {
+	return strings.Contains(name, "loop") || strings.Contains(name, "grows")
+}
+
 // Nothing that cannot be evaluated is ever allowed: whatever comes after it, and whatever the rule itself says.
 func TestWhatCannotBeEvaluatedEndsTheEvaluation(t *testing.T) {
 	finance := policy.Verdict{Decision: policy.Ask, Audience: holdshort.Audience{Roles: []string{"finance"}, Quorum: 2}}
@@ -75,7 +81,10 @@ func TestWhatCannotBeEvaluatedEndsTheEvaluation(t *testing.T) {
 			call := refund(tt.args)
 			begin := time.Now()
 			for _, then := range []policy.Verdict{{Decision: policy.Allow}, finance, {Decision: policy.Deny}} {
-				for _, before := range [][]Rule{nil, {deny("false"), allow(`tool == "another"`)}} {
+				for i, before := range [][]Rule{nil, {deny("false"), allow(`tool == "another"`)}} {
+					if costly(tt.name) && (i > 0 || then.Decision == policy.Deny) && !testall.Enabled() {
+						continue
+					}
 					rules := append(slices.Clone(before), Rule{Name: "bad", When: tt.when, Then: then}, Rule{Name: "all", When: "true", Then: policy.Verdict{Decision: policy.Allow}})
 					b := book(t, rules...)
 					v, err := b.Explain(call)
@@ -106,7 +115,7 @@ func TestWhatCannotBeEvaluatedEndsTheEvaluation(t *testing.T) {
 func TestFalseIsFalseWhateverStandsBesideIt(t *testing.T) {
 	for _, tt := range bad {
 		for _, when := range []string{`tool == "another" && (` + tt.when + `)`, `(` + tt.when + `) && tool == "another"`, `false && (` + tt.when + `)`} {
-			if strings.Contains(tt.name, "loop") || strings.Contains(tt.name, "grows") {
+			if costly(tt.name) {
 				continue // what costs too much ends the evaluation before anybody knows
 			}
 			b := book(t, Rule{Name: "bad", When: when, Then: policy.Verdict{Decision: policy.Deny}}, Rule{Name: "all", When: "true", Then: policy.Verdict{Decision: policy.Ask}})
