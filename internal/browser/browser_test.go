@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestMain(m *testing.M) {
@@ -61,4 +62,27 @@ document.addEventListener("keydown", e => { if (e.key === "k" && e.target === do
 	if other.Text("#out") != "" || Eval[int](other, "innerWidth") != 1440 {
 		t.Error("tabs share something")
 	}
+}
+
+// TestWaitWithoutScripts: the timers of a page without scripts never run out, and Wait still notices what changes on it.
+func TestWaitWithoutScripts(t *testing.T) {
+	rest := make(chan struct{})
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		if r.URL.Path == "/" {
+			w.Write([]byte(`<!doctype html><title>A form</title><form action="/slow"><button>Send</button></form>`))
+			return
+		}
+		w.Write([]byte(`<!doctype html><title>First</title><p>one</p>` + strings.Repeat(" ", 8<<10)))
+		w.(http.Flusher).Flush()
+		<-rest
+		w.Write([]byte(`<p id="second">two</p>`))
+	}))
+	defer page.Close()
+	tab := Start(t).Tab(t, Look{NoScript: true})
+	tab.Open(page.URL)
+	tab.Click("button")
+	tab.Wait(`document.title === "First"`)
+	time.AfterFunc(300*time.Millisecond, func() { close(rest) })
+	tab.Wait(`document.getElementById("second")`)
 }

@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -217,20 +218,24 @@ func press(keys string) chromedp.Action[chromedp.Void] {
 	})
 }
 
-// Wait waits until an expression is true on the page.
+// Wait waits until an expression is true on the page. It asks again and again from here: the timers of a page stand still where scripts are
+// off, and are gone when the page goes elsewhere.
 func (tab *Tab) Wait(expression string) {
 	tab.Helper()
-	deadline := time.Now().Add(patience)
-	for { // a poll ends when the page goes elsewhere: then the next one asks the new page
-		ctx, cancel := context.WithDeadline(tab.ctx, deadline)
-		_, err := chromedp.Run(ctx, chromedp.Poll[bool]("Boolean("+expression+")", chromedp.WithPollingTimeout(5*time.Second), chromedp.WithPollingInterval(30*time.Millisecond)))
-		cancel()
-		if err == nil {
+	ctx, cancel := context.WithTimeout(tab.ctx, patience)
+	defer cancel()
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	for {
+		is, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("Boolean("+expression+")"))
+		if err == nil && is {
 			return
 		}
-		if tab.ctx.Err() != nil || time.Now().After(deadline) {
+		select {
+		case <-again.C:
+		case <-ctx.Done():
 			tab.shotOfFault()
-			tab.Fatalf("wait for %s: %v", expression, err)
+			tab.Fatalf("wait for %s: %v", expression, errors.Join(err, ctx.Err()))
 		}
 	}
 }
