@@ -23,7 +23,9 @@ var built = sync.OnceValues(func() (string, error) {
 	}
 	builtIn = folder
 	path := filepath.Join(folder, "holdshort")
-	if out, err := exec.Command("go", "build", "-o", path, "../cmd/holdshort").CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-trimpath", "-o", path, "../cmd/holdshort")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as released; the cache has its packages
+	if out, err := build.CombinedOutput(); err != nil {
 		return path, fmt.Errorf("build the command: %w\n%s", err, out)
 	}
 	return path, nil

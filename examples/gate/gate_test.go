@@ -33,7 +33,9 @@ func commandOf(t *testing.T, name, program string) []string {
 		return []string{program, map[string]string{"python": "python/gate.py", "javascript": "javascript/gate.mjs"}[name]}
 	}
 	binary := filepath.Join(t.TempDir(), "gate")
-	if out, err := exec.Command("go", "build", "-o", binary, "./go").CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-trimpath", "-o", binary, "./go")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return []string{binary}

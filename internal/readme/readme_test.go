@@ -124,7 +124,7 @@ func TestEmbed(t *testing.T) {
 	if err := os.WriteFile(overlay, files, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	run(t, module, nil, "go", "build", "-overlay", overlay, "-o", program, "./readme_example")
+	run(t, module, []string{"CGO_ENABLED=0"}, "go", "build", "-trimpath", "-overlay", overlay, "-o", program, "./readme_example")
 	const want = "pays {\"amount\":120,\"order\":\"77\"}\ncompleted \"receipt 4711\" <nil>\n"
 	if got := run(t, dir, nil, program); got != want {
 		t.Errorf("it prints\n%swant\n%s", got, want)

@@ -23,8 +23,8 @@ var built = sync.OnceValues(func() (dir string, err error) {
 		return dir, err
 	}
 	binaries = dir
-	cmd := exec.Command("go", "build", "-o", filepath.Join(dir, "holdshort"), "./cmd/holdshort")
-	cmd.Dir = root
+	cmd := exec.Command("go", "build", "-trimpath", "-o", filepath.Join(dir, "holdshort"), "./cmd/holdshort")
+	cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0") // as released; the cache has its packages
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return dir, fmt.Errorf("build: %w\n%s", err, said)
 	}
