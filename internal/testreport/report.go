@@ -37,7 +37,7 @@ type report struct {
 // packageResult is the state of a package whose tests run.
 type packageResult struct {
 	begun  time.Time
-	output map[string][]string // by test; the package's own under ""
+	output map[string][]string // of tests that have not ended, by test; the package's own under ""
 	failed []string            // tests, subtests included
 	tests  int
 }
@@ -79,7 +79,7 @@ func (r *report) line(line []byte, now time.Time) bool {
 	case e.Action == "output":
 		p.output[e.Test] = append(p.output[e.Test], e.Output)
 	case e.Test != "":
-		r.testEnded(p, e)
+		return r.testEnded(p, e)
 	case e.Action == "pass" || e.Action == "fail" || e.Action == "skip":
 		r.packageEnded(p, e, now)
 		return true
@@ -87,17 +87,23 @@ func (r *report) line(line []byte, now time.Time) bool {
 	return false
 }
 
-func (r *report) testEnded(p *packageResult, e event) {
+// testEnded prints the output of a test that failed at once: with -count, a test of the same name may pass later. It reports whether it
+// printed anything.
+func (r *report) testEnded(p *packageResult, e event) (printed bool) {
 	switch e.Action {
 	case "pass", "skip":
-		delete(p.output, e.Test)
 	case "fail":
 		p.failed = append(p.failed, e.Test)
+		for _, text := range p.output[e.Test] {
+			fmt.Fprint(r.out, text)
+			printed = true
+		}
 	default:
-		return
+		return false
 	}
+	delete(p.output, e.Test)
 	if strings.Contains(e.Test, "/") {
-		return // its parent is counted
+		return printed // its parent is counted
 	}
 	p.tests++
 	switch e.Action {
@@ -111,6 +117,7 @@ func (r *report) testEnded(p *packageResult, e event) {
 	r.slowest = append(r.slowest, timedTest{shortName(e.Package) + " " + e.Test, e.Elapsed})
 	slices.SortFunc(r.slowest, func(a, b timedTest) int { return cmp.Compare(b.seconds, a.seconds) })
 	r.slowest = r.slowest[:min(len(r.slowest), slowestShown)]
+	return printed
 }
 
 func (r *report) packageEnded(p *packageResult, e event, now time.Time) {
@@ -127,7 +134,7 @@ func (r *report) packageEnded(p *packageResult, e event, now time.Time) {
 	fmt.Fprintln(r.out)
 }
 
-// packageFailed prints the output of the tests that failed or never ended, and the package's own.
+// packageFailed prints the output of the tests that never ended, and the package's own.
 func (r *report) packageFailed(p *packageResult, e event) {
 	name := shortName(e.Package)
 	for _, test := range p.failed {

@@ -43,6 +43,10 @@ func TestReport(t *testing.T) {
 			"--- FAIL: TestBad\n", "row is wrong\n", "FAIL     example.test/a  2 tests", "failed:\n  example.test/a TestBad/row\n",
 			"1 passed, 1 failed, 0 skipped",
 		}, []string{"chatter"}},
+		{"passing the second time", strings.Replace(failing, `{"Action":"fail","Package":"example.test/a","Elapsed":2}`,
+			`{"Action":"pass","Package":"example.test/a","Test":"TestBad/row","Elapsed":1}
+{"Action":"pass","Package":"example.test/a","Test":"TestBad","Elapsed":1}
+{"Action":"fail","Package":"example.test/a","Elapsed":2}`, 1), "failed tests: 1", []string{"row is wrong\n", "2 passed, 1 failed"}, nil},
 		{"build", `{"ImportPath":"example.test/a [test]","Action":"build-output","Output":"a.go:1: undefined: x\n"}
 {"ImportPath":"example.test/a [test]","Action":"build-fail"}
 {"Action":"start","Package":"example.test/a"}
