@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -256,13 +257,16 @@ func (files) Crashes(t *testing.T, play func(s store.Store, acknowledge func()),
 		path, before string
 		acknowledged int
 	}
-	var crashes []crash
 	var acknowledged atomic.Int64
-	var playing atomic.Bool // the writer saves its mark when it likes
+	var mu sync.Mutex // the writer saves its mark when it likes, also after the last answer
+	var crashes []crash
+	playing := false
 	f := newFile(t, Options{})
 	f.close(t)
-	f.options.OnStatement = func(text string) { // one goroutine at a time: there is one writer
-		if playing.Load() {
+	f.options.OnStatement = func(text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if playing {
 			dir := filepath.Join(filepath.Dir(f.path), fmt.Sprint(len(crashes)))
 			if err := os.Mkdir(dir, 0o700); err != nil {
 				t.Error(err)
@@ -272,9 +276,13 @@ func (files) Crashes(t *testing.T, play func(s store.Store, acknowledge func()),
 		}
 	}
 	f.open(t)
-	playing.Store(true)
+	mu.Lock()
+	playing = true
+	mu.Unlock()
 	play(f.store, func() { acknowledged.Add(1) })
-	playing.Store(false)
+	mu.Lock()
+	playing = false
+	mu.Unlock()
 	for i, c := range crashes {
 		if i%storetest.Every(3) != 0 {
 			continue
