@@ -20,7 +20,7 @@ const seed = 20261115
 // every store call that any scenario makes (a read: before it) and freezes it at a quarter of them;
 // HOLDSHORT_TORTURE=full freezes it at every call.
 func TestSQLite(t *testing.T) {
-	course := Course{Modes: allModes, Seed: seed, Share: 0.012, Still: 0.006, Whole: 1, Twice: 1, Beside: 3}
+	course := Course{Modes: allModes, Seed: seed, Share: 0.012, Still: 0.006, Whole: 2, Twice: 1, Beside: 3}
 	switch {
 	case os.Getenv("HOLDSHORT_TORTURE") == "full":
 		course.Share, course.Still, course.Whole, course.Twice, course.Same = 0, 0, 3, 100, true
@@ -80,7 +80,7 @@ func (r *removed) Close() error {
 // TestPostgres does the same on PostgreSQL, where HOLDSHORT_TEST_ALL=1 takes a larger sample and
 // HOLDSHORT_TORTURE=full everything.
 func TestPostgres(t *testing.T) {
-	course := Course{Modes: allModes, Seed: seed, Share: 0.006, Whole: 1, Twice: 1, Beside: 2}
+	course := Course{Modes: allModes, Seed: seed, Share: 0.006, Whole: 2, Twice: 1, Beside: 2}
 	switch {
 	case os.Getenv("HOLDSHORT_TORTURE") == "full":
 		course.Share, course.Whole, course.Twice, course.Same = 0, 3, 100, true
