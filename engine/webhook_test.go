@@ -213,7 +213,7 @@ func TestWebhookNodes(t *testing.T) {
 		}
 	}
 	seen := map[string]int{}
-	for deadline := time.Now().Add(30 * time.Second); len(seen) < many && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(safetyLimit); len(seen) < many && time.Now().Before(deadline); {
 		var wg sync.WaitGroup
 		for _, e := range nodes {
 			wg.Go(func() {

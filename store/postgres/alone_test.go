@@ -23,7 +23,7 @@ func TestModel(t *testing.T) {
 // until waits for a condition. It gives way to others instead of sleeping.
 func until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !holds(); runtime.Gosched() {
+	for deadline := time.Now().Add(safetyLimit); !holds(); runtime.Gosched() {
 		if time.Now().After(deadline) {
 			t.Fatalf("waited in vain: %s", what)
 		}
