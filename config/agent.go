@@ -80,7 +80,7 @@ func (c *checker) agent(path, name string, a Agent) {
 	}
 	c.task(path+".task", a)
 	for i, t := range a.Tools {
-		c.use(fmt.Sprintf("%s.tools[%d]", path, i), name, t, indexOf(a.Tools[:i], t) >= 0)
+		c.use(fmt.Sprintf("%s.tools[%d]", path, i), name, t, a.Tools[:i])
 	}
 	if _, err := Mode(a.SessionStore, c.Stores[a.SessionStore].Durable(), a.WrittenMode()); err != nil && (a.SessionStore == "" || c.Stores[a.SessionStore].URL != "") {
 		hint := "write auto, blocking or async"
@@ -95,10 +95,15 @@ func (c *checker) agent(path, name string, a Agent) {
 	}
 }
 
-// use checks one of an agent's tools.
-func (c *checker) use(path, agent, name string, twice bool) {
-	if twice {
+// use checks one of an agent's tools beside those that are named before it.
+func (c *checker) use(path, agent, name string, before []string) {
+	if indexOf(before, name) >= 0 {
 		c.wrong(path, "name it once", "%q is there twice", name)
+		return
+	}
+	if one, server, twice := c.servedTwice(name, before); twice {
+		c.wrong(path, "keep "+server+", or name only the tools that the agent may use",
+			"%q is there twice: %s names every tool of that server", one, server)
 		return
 	}
 	if other, ok := strings.CutPrefix(name, AgentPrefix); ok {
@@ -122,6 +127,19 @@ func (c *checker) use(path, agent, name string, twice bool) {
 		return
 	}
 	c.known(path, name, "tools", append(tools, AskUser))
+}
+
+// servedTwice reports whether name and one of the tools before it are an MCP server and a tool of that server. The
+// server is not asked: if it has no such tool, the name is a fault as well.
+func (c *checker) servedTwice(name string, before []string) (one, server string, twice bool) {
+	for _, other := range before {
+		for _, pair := range [][2]string{{name, other}, {other, name}} {
+			if c.Tools[pair[1]].MCP != nil && strings.HasPrefix(pair[0], pair[1]+"/") {
+				return pair[0], pair[1], true
+			}
+		}
+	}
+	return "", "", false
 }
 
 // back gives the way on which work that agent hands to other comes back to it, nil if it does not.
