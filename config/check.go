@@ -117,7 +117,11 @@ func (c *checker) needed(v reflect.Value, path string) {
 
 func (c *checker) server() {
 	if c.Server.Addr != "" {
-		if _, _, err := net.SplitHostPort(c.Server.Addr); err != nil {
+		_, port, err := net.SplitHostPort(c.Server.Addr)
+		if err == nil {
+			_, err = net.LookupPort("tcp", port) // as net.Listen reads it: a number up to 65535, or a name such as http
+		}
+		if err != nil {
 			c.wrong("server.addr", "write HOST:PORT, such as 127.0.0.1:8080 or :8080", "%q is no address to listen on", c.Server.Addr)
 		}
 	}

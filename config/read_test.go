@@ -140,7 +140,7 @@ func TestNamingTheStoreIsTheOnlyChange(t *testing.T) {
 }
 
 func TestSmallFiles(t *testing.T) {
-	for _, text := range []string{"", "# nothing\n", "server:\n", "---\nserver: {addr: ':0'}\n", "stores: {main: {url: &u 'sqlite:x'}}\nserver: {log: warn}\n"} {
+	for _, text := range []string{"", "# nothing\n", "server:\n", "---\nserver: {addr: ':0'}\n", "server: {addr: 'localhost:http'}\n", "stores: {main: {url: &u 'sqlite:x'}}\nserver: {log: warn}\n"} {
 		if _, err := Parse("x", []byte(text), nothingSet); err != nil {
 			t.Errorf("%q: %v", text, err)
 		}

@@ -63,7 +63,9 @@ var refusedFiles = map[string]struct{ text, want string }{
 	"secret of a webhook": {"webhooks: [{url: \"https://h.example.org\", secret: whsec_short}]\n",
 		`x.yaml:1:43: webhooks[0].secret: a secret is whsec_ and the base64`},
 	"tool of a server twice": {"models: {m: {provider: script, rules: [{say: x}]}}\ntools: {files: {mcp: {command: [nowhere]}}}\nagents: {a: {model: m, tools: [files, files/read]}}\n", `x.yaml:3:39: agents.a.tools[1]: "files/read" is there twice: files names every tool of that server`},
-	"webhook twice":          {"webhooks:\n  - {url: \"https://h.example.org\"}\n  - {url: \"https://h.example.org\", events: [hitl.*]}\n", `x.yaml:3:6: webhooks[1].url: another webhook has this address`},
+	"port": {"server: {addr: \"127.0.0.1:99999\"}\n",
+		`x.yaml:1:10: server.addr: "127.0.0.1:99999" is no address to listen on`},
+	"webhook twice": {"webhooks:\n  - {url: \"https://h.example.org\"}\n  - {url: \"https://h.example.org\", events: [hitl.*]}\n", `x.yaml:3:6: webhooks[1].url: another webhook has this address`},
 }
 
 // Whatever serve refuses a file for, config check refuses it for in the same words, and neither makes a store.
