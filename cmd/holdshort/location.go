@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+
+	"github.com/holdshort/holdshort/store/postgres"
 )
 
 const (
@@ -65,6 +67,14 @@ func parsePath(path string, wrong func(message, hint string) (location, error)) 
 
 func isScheme(s string) bool {
 	return strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789+.-") == ""
+}
+
+// check returns the error that opening the store would begin with, as far as the URL alone tells.
+func (l location) check() error {
+	if l.Driver != postgresDriver {
+		return nil
+	}
+	return postgres.CheckURL(l.URL)
 }
 
 // String is the location as it may be shown: without a password, and without anything when it cannot be read.

@@ -74,10 +74,13 @@ func (s *servable) checkStores() {
 		return
 	}
 	for name, store := range s.Stores {
-		if _, err := parseLocation(store.URL); err != nil {
-			wrong, _ := errors.AsType[*usageError](err)
-			s.add(config.Path("stores", name, "url"), &holdshort.Error{Code: holdshort.Invalid,
+		path := config.Path("stores", name, "url")
+		l, err := parseLocation(store.URL)
+		if wrong, ok := errors.AsType[*usageError](err); ok {
+			s.add(path, &holdshort.Error{Code: holdshort.Invalid,
 				Message: strings.TrimPrefix(wrong.Message, "--store: "), Hint: wrong.Hint})
+		} else if known, ok := errors.AsType[*holdshort.Error](l.check()); ok {
+			s.add(path, withoutField(known))
 		}
 	}
 }

@@ -65,6 +65,10 @@ var refusedFiles = map[string]struct{ text, want string }{
 	"tool of a server twice": {"models: {m: {provider: script, rules: [{say: x}]}}\ntools: {files: {mcp: {command: [nowhere]}}}\nagents: {a: {model: m, tools: [files, files/read]}}\n", `x.yaml:3:39: agents.a.tools[1]: "files/read" is there twice: files names every tool of that server`},
 	"port": {"server: {addr: \"127.0.0.1:99999\"}\n",
 		`x.yaml:1:10: server.addr: "127.0.0.1:99999" is no address to listen on`},
+	"port of a database": {"stores: {main: {url: \"postgres://u@h:54x2/db\", keyring: keys}}\n",
+		`x.yaml:1:17: stores.main.url: it is not a PostgreSQL URL`},
+	"parameter of a database": {"stores: {main: {url: \"postgres://u@h/db?sslmode=often\", keyring: keys}}\n",
+		`x.yaml:1:17: stores.main.url: it is not a PostgreSQL URL`},
 	"webhook twice": {"webhooks:\n  - {url: \"https://h.example.org\"}\n  - {url: \"https://h.example.org\", events: [hitl.*]}\n", `x.yaml:3:6: webhooks[1].url: another webhook has this address`},
 }
 

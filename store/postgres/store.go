@@ -113,10 +113,9 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 
 // configure takes the settings that the promises need, whatever the server's defaults are.
 func (s *Store) configure(url string) error {
-	config, err := pgxpool.ParseConfig(url)
+	config, err := parseURL(url)
 	if err != nil {
-		return &holdshort.Error{Code: holdshort.Invalid, Field: "store", Op: "read the store's URL", Message: "it is not a PostgreSQL URL",
-			Hint: "postgres://user@host:5432/database"} // not the cause: it would show the password
+		return err
 	}
 	config.MaxConns = int32(s.options.Readers)
 	config.ConnConfig.ConnectTimeout = 10 * time.Second
