@@ -18,8 +18,10 @@ import (
 // WebhookChannel is the channel of everything that goes to somebody's URL: events to webhooks, and callbacks.
 const WebhookChannel = "webhook"
 
+// MaxWebhooks is how many webhooks a tenant may have.
+const MaxWebhooks = 100
+
 const (
-	mostWebhooks  = 100
 	mostGlobs     = 100
 	mostURL       = 2000
 	secretOverlap = 24 * time.Hour
@@ -63,7 +65,7 @@ func (e *Engine) createWebhook(ctx context.Context, tenant holdshort.TenantID, i
 		if err != nil {
 			return err
 		}
-		if len(others) >= mostWebhooks {
+		if len(others) >= MaxWebhooks {
 			return &holdshort.Error{Code: holdshort.LimitReached, Op: "create webhook", Message: fmt.Sprintf("there are %d webhooks already", len(others)), Hint: "delete one that is no longer used"}
 		}
 		last, err := c.Position()

@@ -133,6 +133,11 @@ func (s *servable) addIdentity(c identity.Config) {
 }
 
 func (s *servable) checkWebhooks() {
+	if n := len(s.Webhooks); n > engine.MaxWebhooks {
+		s.add("webhooks", &holdshort.Error{Code: holdshort.Invalid,
+			Message: fmt.Sprintf("a tenant has %d webhooks at most, these are %d", engine.MaxWebhooks, n),
+			Hint:    "send the events of several to one address"})
+	}
 	outgoing := s.Server.Outgoing
 	networks, err := outgoing.Prefixes()
 	if err != nil {

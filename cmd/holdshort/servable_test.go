@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -69,7 +70,18 @@ var refusedFiles = map[string]struct{ text, want string }{
 		`x.yaml:1:17: stores.main.url: it is not a PostgreSQL URL`},
 	"parameter of a database": {"stores: {main: {url: \"postgres://u@h/db?sslmode=often\", keyring: keys}}\n",
 		`x.yaml:1:17: stores.main.url: it is not a PostgreSQL URL`},
-	"webhook twice": {"webhooks:\n  - {url: \"https://h.example.org\"}\n  - {url: \"https://h.example.org\", events: [hitl.*]}\n", `x.yaml:3:6: webhooks[1].url: another webhook has this address`},
+	"too many webhooks": {webhooksText(101), `x.yaml:1:1: webhooks: a tenant has 100 webhooks at most, these are 101`},
+	"webhook twice":     {"webhooks:\n  - {url: \"https://h.example.org\"}\n  - {url: \"https://h.example.org\", events: [hitl.*]}\n", `x.yaml:3:6: webhooks[1].url: another webhook has this address`},
+}
+
+// webhooksText is a file with n webhooks.
+func webhooksText(n int) string {
+	var text strings.Builder
+	text.WriteString("webhooks:\n")
+	for i := range n {
+		fmt.Fprintf(&text, "  - {url: \"https://h.example.org/%d\"}\n", i)
+	}
+	return text.String()
 }
 
 // Whatever serve refuses a file for, config check refuses it for in the same words, and neither makes a store.
