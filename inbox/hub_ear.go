@@ -68,18 +68,23 @@ func (l *ear) see(s *glimpse, now time.Time) {
 	switch {
 	case s.now != nil && l.wants.view.holds(s.now, l.who.actor, now):
 		l.put(s, s.row)
-	case s.fresh, s.before != nil && !l.held(*s.before, now):
-	default:
+	case l.mayList(s, now):
 		l.put(s, nil)
 	}
 }
 
-// held reports whether the list may have a request as it was before. Its time may have run out since, or come near: that is left out.
-func (l *ear) held(was holdshort.Request, now time.Time) bool {
-	was.ExpiresAt, was.QueueUntil = time.Time{}, time.Time{}
-	view := l.wants.view
-	view.Due = ""
-	return view.holds(&was, l.who.actor, now)
+// mayList reports whether the list may show a request that the view does not hold. How the room saw the request before does not matter: the list may
+// have been read between two reads of the room, when the request was open, due or assigned to the viewer. Only its kind and priority never change.
+func (l *ear) mayList(s *glimpse, now time.Time) bool {
+	view, open := l.wants.view, *s.rights
+	if view.Name == "mine" {
+		if waits(s.now) && !s.assigned { // no list of the viewer's own requests lost it by these events
+			return false
+		}
+		view.Name = "inbox"
+	}
+	view.Due, open.ExpiresAt, open.QueueUntil = "", time.Time{}, time.Time{}
+	return view.holds(&open, l.who.actor, now)
 }
 
 // decides reports whether a page lists what is decided.

@@ -15,7 +15,7 @@ import (
 type glimpse struct {
 	id       holdshort.RequestID
 	position int64
-	fresh    bool               // it was asked just now: nobody has it in a list yet
+	fresh    bool               // it was asked just now: it was not counted before
 	old      bool               // it is told again, to a page that may have heard newer things already
 	by       string             // who decided it
 	assigned bool               // it was given to somebody, or to nobody

@@ -177,7 +177,7 @@ func (h *hub) replay(ctx context.Context, l *ear, after int64) (missed bool) {
 		}
 		now := time.Now()
 		for _, s := range glimpses {
-			s.before, s.fresh, s.old = nil, false, true // what the page shows is not known here
+			s.old = true
 			if h.decides(l) {
 				l.decided(h, s)
 			} else if h.sees(s, l.who.actor) {

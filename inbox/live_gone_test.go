@@ -1,0 +1,98 @@
+package inbox
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/engine"
+	"github.com/holdshort/holdshort/policy"
+)
+
+// slowRoom returns a room that reads no events by itself: the test hands them over when the requests have changed again.
+func (b *liveBed) slowRoom() *room {
+	b.Helper()
+	r := &room{hub: b.hub, tenant: liveTenant, due: make(chan struct{}, 1), lines: map[*ear]bool{}, people: map[string]*watcher{},
+		looking: map[holdshort.RequestID]map[string]*looker{}}
+	r.ctx, r.stop = context.WithCancel(b.Context())
+	b.Cleanup(r.stop)
+	var err error
+	if r.at, err = b.engine.Position(b.Context(), liveTenant); err != nil {
+		b.Fatal(err)
+	}
+	return r
+}
+
+// subscribe adds a page that lists a view.
+func (b *liveBed) subscribe(r *room, who string, query string) *ear {
+	b.Helper()
+	request := httptest.NewRequestWithContext(b.Context(), http.MethodGet, "/live?view="+query, nil)
+	request.Header.Set("X-Who", who)
+	viewer, err := b.people.ResolveActor(request)
+	if err != nil {
+		b.Fatal(err)
+	}
+	page := newEar(viewerOf(viewer), wantsOf(request.URL.Query()))
+	if !r.add(page) {
+		b.Fatal("the room is closed")
+	}
+	return page
+}
+
+// eventsSince returns the events after a position that may change the row of a request.
+func (b *liveBed) eventsSince(position int64, id holdshort.RequestID) (events []holdshort.Event) {
+	b.Helper()
+	page, err := b.engine.Events(b.Context(), liveTenant, engine.EventQuery{After: position})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, e := range page.Items {
+		if e.Request == id && redraws(&e) {
+			events = append(events, e)
+		}
+	}
+	return events
+}
+
+// A list may be read while a request is in it, although the room first reads the request when it has left the view. The
+// event that took it out tells the list so, however often the room has read the request by then.
+func TestLiveTellsWhatTheRoomNeverSaw(t *testing.T) {
+	b := newLiveBed(t)
+	ana := b.people.set("ana", policy.Reviewer)
+	assign := func(id holdshort.RequestID, to string) {
+		t.Helper()
+		if _, err := b.engine.Assign(t.Context(), liveTenant, engine.AssignInput{Request: id, Actor: ana, To: to}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for query, change := range map[string]func(holdshort.RequestID){
+		"":                     func(id holdshort.RequestID) { b.answer(id, ana) },
+		"kind%3Dclarification": func(id holdshort.RequestID) { b.answer(id, ana) },
+		"due%3Dsoon":           func(id holdshort.RequestID) { b.answer(id, ana) },
+		"view%3Dmine":          func(id holdshort.RequestID) { assign(id, "ana"); assign(id, "ben") },
+	} {
+		r := b.slowRoom()
+		page, other := b.subscribe(r, "ana", query), b.subscribe(r, "ana", "kind%3Dapproval")
+		id := b.ask("opened and closed before the room reads it", roles(policy.Reviewer)).ID
+		change(id)
+		events := b.eventsSince(r.at, id)
+		if len(events) < 3 {
+			t.Fatalf("%q: %d events", query, len(events))
+		}
+		for _, e := range events {
+			clear(page.rows)
+			page.order = nil
+			if err := r.tell([]holdshort.Event{e}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if row, told := page.rows[id]; !told || row != nil {
+			t.Errorf("%q is not told by %s that the request left", query, events[len(events)-1].Type)
+		}
+		if len(other.order) > 0 {
+			t.Errorf("a list of another kind is told %v", other.order)
+		}
+	}
+}
