@@ -31,6 +31,7 @@ func sampled[T any](all []T, sample ...T) []T {
 // viewEnv is an inbox in one tab that stays open while its views change. The server can hold answers back.
 type viewEnv struct {
 	*liveBed
+	url   string
 	tab   *browser.Tab
 	ben   holdshort.Actor
 	count atomic.Int64
@@ -50,6 +51,7 @@ func newViewEnv(t *testing.T) *viewEnv {
 		server.CloseClientConnections()
 		server.Close()
 	})
+	e.url = server.URL
 	e.tab = browser.Start(t).Tab(t, browser.Look{Calm: true})
 	e.tab.Open(server.URL + "/as/ana")
 	e.tab.Wait(`document.getElementById("state").textContent.startsWith("live")`)

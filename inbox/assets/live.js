@@ -281,16 +281,19 @@ function visible() {
   if (!stream && !next) { attempt = 0; open(); }
 }
 
+// The first stream opens when every script of the page has run. An event that arrives before them reaches no listener, and would count as shown.
 let hiding = 0;
-document.addEventListener("visibilitychange", () => {
-  clearTimeout(hiding);
-  if (document.hidden) hiding = setTimeout(hidden, 10000);
-  else visible();
+document.addEventListener("DOMContentLoaded", () => {
+  document.addEventListener("visibilitychange", () => {
+    clearTimeout(hiding);
+    if (document.hidden) hiding = setTimeout(hidden, 10000);
+    else visible();
+  });
+  addEventListener("online", () => { attempt = 0; if (!stream && !parked()) open(); });
+  if (document.body.dataset.me) document.hidden ? hidden() : open();
 });
-addEventListener("online", () => { attempt = 0; if (!stream && !parked()) open(); });
 addEventListener("offline", () => { for (const s of [stream, next]) if (s) lost(s); });
 addEventListener("pagehide", () => { clearTimeout(timer); next?.end(); stream?.end(); next = stream = null; });
 addEventListener("pageshow", e => { if (e.persisted) { doubt = true; up(false, true); visible(); } });
 for (const name of ["hs:view", "hs:open", "hs:card", "htmx:after:swap"]) document.addEventListener(name, look);
 addEventListener("popstate", look);
-if (document.body.dataset.me) document.hidden ? hidden() : open();
