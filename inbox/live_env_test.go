@@ -81,17 +81,29 @@ type hold struct {
 	match   func(*http.Request) bool
 	reached chan struct{}
 	free    chan struct{}
+	cut     bool // the connection breaks in the middle of the answer
 }
 
 // hold holds the next request that matches, until the returned release is called. reached is closed when it is held.
 func (e *viewEnv) hold(match func(*http.Request) bool) (reached <-chan struct{}, release func()) {
-	h := &hold{match, make(chan struct{}), make(chan struct{})}
-	e.mu.Lock()
-	e.holds = append(e.holds, h)
-	e.mu.Unlock()
+	h := e.expect(match, false)
 	release = sync.OnceFunc(func() { close(h.free) })
 	e.Cleanup(release)
 	return h.reached, release
+}
+
+// cut breaks the connection of the next request that matches. broken is closed when it did.
+func (e *viewEnv) cut(match func(*http.Request) bool) (broken <-chan struct{}) {
+	e.tab.Allowed = append(e.tab.Allowed, "net::ERR_")
+	return e.expect(match, true).reached
+}
+
+func (e *viewEnv) expect(match func(*http.Request) bool, cut bool) *hold {
+	h := &hold{match, make(chan struct{}), make(chan struct{}), cut}
+	e.mu.Lock()
+	e.holds = append(e.holds, h)
+	e.mu.Unlock()
+	return h
 }
 
 func (e *viewEnv) serve(w http.ResponseWriter, r *http.Request, inner http.Handler) {
@@ -106,6 +118,13 @@ func (e *viewEnv) serve(w http.ResponseWriter, r *http.Request, inner http.Handl
 	if held == nil {
 		inner.ServeHTTP(w, r)
 		return
+	}
+	if held.cut {
+		w.Header().Set("Content-Length", "1000000")
+		w.WriteHeader(http.StatusOK)
+		http.NewResponseController(w).Flush() // a browser repeats a request whose answer has not begun
+		close(held.reached)
+		panic(http.ErrAbortHandler)
 	}
 	answer := httptest.NewRecorder()
 	if r.URL.Path != "/live" {

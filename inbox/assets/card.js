@@ -131,7 +131,7 @@ async function again(id) {
     const token = formOf(article)?.querySelector("[name=t]")?.value, proof = article.dataset.proof ?? "";
     const answer = token ? await ask(formOf(article).getAttribute("action"), {method: "POST", body: new URLSearchParams({t: token, action: "look", proof})}) // a token stays out of addresses
       : await ask("/requests/" + encodeURIComponent(id) + "/card", {headers: proof ? {"Holdshort-Revealed": proof} : {}});
-    if (answer.status === 429 || answer.status >= 500) setTimeout(again, 2000, id);
+    if (answer.status === 429 || answer.status >= 500) retry(id);
     if (!answer.ok && answer.status !== 404) return;
     const html = await answer.text(), [still] = articles(id);
     if (!still) return;
@@ -148,11 +148,17 @@ async function again(id) {
     save(still);
     const before = still.dataset.status, fresh = swap(still, html);
     if (fresh && before === "open" && fresh.dataset.status !== "open") unsent.delete(id);
-  } catch { failed.add(id); /* no connection: it is loaded when the page is live again */ } finally {
+  } catch { retry(id); } finally {
     const more = asking.get(id);
     asking.delete(id);
     if (more) again(id);
   }
+}
+
+// retry loads a card again after a while: a load may fail while the stream is heard. A page that does not hear it waits until it does.
+function retry(id) {
+  if (document.body.classList.contains("stale")) failed.add(id);
+  else setTimeout(again, 2000, id);
 }
 
 document.addEventListener("hs:changed", e => { if (articles(e.detail.id).length) again(e.detail.id); });

@@ -1,0 +1,37 @@
+package inbox
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/engine"
+)
+
+// visits opens the page of a request, whose first stream follows the card.
+func (e *viewEnv) visits(req holdshort.Request) {
+	e.Helper()
+	e.tab.Open(e.url + "/requests/" + string(req.ID))
+	e.tab.Wait(`document.getElementById("state").textContent.startsWith("live")`)
+}
+
+// comments is one event that changes a card.
+func (e *viewEnv) comments(req holdshort.Request, text string) {
+	e.Helper()
+	in := engine.CommentInput{Request: req.ID, Actor: e.ben, Text: text}
+	if _, err := e.engine.Comment(e.Context(), liveTenant, in); err != nil {
+		e.Fatal(err)
+	}
+}
+
+// A card whose load breaks off is loaded again, although the stream of the page never broke.
+func TestCardLoadsAgainAfterBrokenLoad(t *testing.T) {
+	e := newViewEnv(t)
+	one := e.refund()
+	e.visits(one)
+	broken := e.cut(func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, string(one.ID)+"/card") })
+	e.comments(one, "paid twice")
+	e.reach(broken)
+	e.tab.Shows("#card article", "paid twice")
+}
