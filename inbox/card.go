@@ -165,6 +165,11 @@ func (v *visit) again(id holdshort.RequestID, d draft, err error) error {
 		}
 		status, d.refused, d.wrong = p.Status, &p, fieldOf(err)
 	}
+	if v.at > 0 { // the card shows what the form did: a page that compares positions must not take it for older
+		if at, err := v.engine.Position(v.ctx, v.tenant()); err == nil {
+			v.at = at
+		}
+	}
 	c, err := v.card(id, d)
 	if err != nil {
 		return err

@@ -35,3 +35,21 @@ func TestCardLoadsAgainAfterBrokenLoad(t *testing.T) {
 	e.reach(broken)
 	e.tab.Shows("#card article", "paid twice")
 }
+
+// The answer to a form arrives after the card was loaded again. It is older than the card that it replaces, which ends
+// as it stands.
+func TestLateAnswerDoesNotReopenCard(t *testing.T) {
+	e := newViewEnv(t)
+	one := e.refund()
+	e.visits(one)
+	posted, release := e.hold(func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, string(one.ID)+"/comment") })
+	e.run(`const form = document.querySelector("form.comment"); form.elements.text.value = "is it paid?"; form.requestSubmit()`)
+	e.reach(posted)
+	e.reject(one)
+	e.cardClosed(one)
+	e.run(`window.newer = document.querySelector("#card article")`)
+	release()
+	e.tab.Wait(`document.querySelector("#card article") !== newer`)
+	e.cardClosed(one)
+	e.tab.Shows("#card article", "is it paid?")
+}

@@ -1,8 +1,10 @@
 package inbox
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strconv"
 	"strings"
 	"testing"
@@ -28,6 +30,12 @@ func TestPartsCarryPosition(t *testing.T) {
 	}
 	b.get("ana", "/requests/"+string(req.ID)+"/card", "HX-Request", "true").has(t, ` data-position="`+want+`"`)
 	b.get("ana", "/").has(t, ` data-position="`+want+`"`)
+	answer := b.post("ana", "/requests/"+string(req.ID)+"/comment", url.Values{"text": {"is it paid?"}}, "HX-Request", "true")
+	if after, err := b.engine.Position(t.Context(), deskTenant); err != nil || after <= at {
+		t.Fatalf("the comment left no event: position %d after %d, %v", after, at, err)
+	} else {
+		answer.has(t, fmt.Sprintf(` data-position="%d" data-drawn="%d"`, after, after)) // the card shows the comment
+	}
 }
 
 // The rows that a script asks for are those that the view's query returns, and no others.

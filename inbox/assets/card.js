@@ -58,7 +58,7 @@ async function drawAgain(article, body) {
   drawing.add(id);
   try {
     const answer = await ask(formOf(article).getAttribute("action"), {method: "POST", body});
-    if (answer.ok && article.isConnected) swap(article, await answer.text());
+    if (answer.ok && article.isConnected) answered(article, await answer.text());
   } catch { /* what was typed is still kept */ } finally { drawing.delete(id); }
 }
 
@@ -103,13 +103,20 @@ function swap(article, html) {
   // It may have been drawn anew while this was asked for.
   if (!article.isConnected) article = articles(article.dataset.id)[0] ?? article;
   const place = placeOf(article);
-  // Every event up to the old card's position was told, and leads to a load that begins later than this one.
+  // Every event up to the old card's position was told, and led to a load.
   if (+article.dataset.position > fresh.dataset.position) fresh.dataset.position = article.dataset.position;
   article.replaceWith(fresh);
   window.htmx?.process(fresh);
   settle(fresh);
   putBack(fresh, place);
   fresh.dispatchEvent(new CustomEvent("htmx:after:swap", {bubbles: true, detail: {}}));
+  return fresh;
+}
+
+// answered shows the card that came as the answer to a form. A card that was loaded meanwhile may be newer: then it is loaded once more.
+function answered(article, html) {
+  const [now = article] = articles(article.dataset.id), fresh = swap(article, html);
+  if (fresh && +now.dataset.drawn > fresh.dataset.drawn) again(fresh.dataset.id);
   return fresh;
 }
 
@@ -201,7 +208,7 @@ async function post(article, form, button) {
     const answer = await ask(button.getAttribute("formaction") ?? form.getAttribute("action"), {method: "POST", body: bodyOf(form, button)});
     const html = await answer.text();
     if (/^(add|drop):|^draw/.test(button.value)) forget(article.dataset.id); // the numbers of entries have changed: what was typed came back with the card
-    const fresh = swap(article, html);
+    const fresh = answered(article, html);
     if (fresh) save(fresh); else say(article, "Not done: " + textOf(html), "no");
   } catch { say(article, "Not sent: no connection.", "no"); }
 }
@@ -224,7 +231,7 @@ async function small(article, form) {
     const html = await answer.text();
     if (answer.ok && form.matches(".comment")) form.elements.text.value = "";
     save(article);
-    if (!swap(article, html)) say(article, "Not done: " + textOf(html), "no");
+    if (!answered(article, html)) say(article, "Not done: " + textOf(html), "no");
   } catch { say(article, "Not sent: no connection. What you wrote is kept.", "no"); } finally { delete form.dataset.busy; }
 }
 
@@ -301,7 +308,7 @@ async function deliver(article, form, body, verb) {
   }
   unsent.delete(id);
   if (answer.ok) forget(id);
-  const fresh = swap(now, html);
+  const fresh = answered(now, html);
   if (!fresh) { pending(formOf(now), ""); say(now, "Not recorded: " + textOf(html), "no"); return; }
   fresh.querySelector(".note[role=alert], label.wrong, .confirm.wrong")?.scrollIntoView({block: "nearest"});
   if (document.activeElement === document.body) fresh.querySelector(".question")?.focus({preventScroll: true});
