@@ -15,7 +15,7 @@ import (
 // hub tells open pages what happens. However many look at a tenant, one watcher reads its log, each request is read once and its row drawn
 // once; what differs from person to person is only whether they are told.
 //
-//	engine.Watch → room.events → room.tell → ear.see, ear.hear → the stream of one page
+//	engine.Watch → room.events → room.tell → ear.take → the stream of one page
 //
 // Nothing waits for a page: what it has not read yet is one entry for each request, and if that becomes too much the page is told to ask anew.
 type hub struct {
@@ -258,21 +258,10 @@ func (r *room) tell(batch []holdshort.Event) error {
 		for _, s := range glimpses {
 			if r.hub.sees(s, p.actor) {
 				counted = p.count(s, now, r.hub.again) || counted
-				for l := range p.lines {
-					l.see(s, now)
-				}
 			}
 		}
 		for l := range p.lines {
-			if r.hub.decides(l) {
-				for _, s := range glimpses {
-					l.decided(r.hub, s)
-				}
-			}
-			for i := range batch {
-				l.hear(&batch[i])
-			}
-			l.reach(last)
+			l.take(glimpses, batch, last, now)
 		}
 	}
 	r.at = max(r.at, last)

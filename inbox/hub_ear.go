@@ -60,11 +60,28 @@ func newEar(who viewer, w wants) *ear {
 	return &ear{who: who, wants: w, runs: map[holdshort.RunID][]holdshort.RequestID{}, hint: make(chan struct{}, 1), rows: map[holdshort.RequestID][]byte{}, cards: map[holdshort.RequestID]string{}, presence: map[holdshort.RequestID]bool{}}
 }
 
+// take adds events, and the requests that they are about, to what the page is told. It does so at once: a push in between would send rows with the
+// position of older ones. until is the position that the page has been told up to then.
+func (l *ear) take(glimpses []*glimpse, events []holdshort.Event, until int64, now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, s := range glimpses {
+		switch {
+		case !l.wants.rows:
+		case l.wants.view.Name == "decided":
+			l.decided(s)
+		case l.room.hub.sees(s, l.who.actor):
+			l.see(s, now)
+		}
+	}
+	for i := range events {
+		l.hear(&events[i])
+	}
+	l.at = max(l.at, until)
+}
+
 // see takes a request that whoever looks may be told about.
 func (l *ear) see(s *glimpse, now time.Time) {
-	if !l.wants.rows || l.wants.view.Name == "decided" {
-		return
-	}
 	switch {
 	case s.now != nil && l.wants.view.holds(s.now, l.who.actor, now):
 		l.put(s, s.row)
@@ -87,15 +104,12 @@ func (l *ear) mayList(s *glimpse, now time.Time) bool {
 	return view.holds(&open, l.who.actor, now)
 }
 
-// decides reports whether a page lists what is decided.
-func (h *hub) decides(l *ear) bool { return l.wants.rows && l.wants.view.Name == "decided" }
-
 // decided takes a request that was closed, if whoever looks may see it and asked for such.
-func (l *ear) decided(h *hub, s *glimpse) {
+func (l *ear) decided(s *glimpse) {
 	w := l.wants.view
 	byOther := w.By == "me" && s.by != l.who.actor.ID
 	switch {
-	case s.now == nil || s.now.Status == holdshort.RequestOpen || !h.in.engine.Visible(l.who.actor, s.now, nil):
+	case s.now == nil || s.now.Status == holdshort.RequestOpen || !l.room.hub.in.engine.Visible(l.who.actor, s.now, nil):
 	case w.Outcome != "" && w.Outcome != string(s.now.Outcome) && w.Outcome != string(s.now.Status):
 	case byOther && s.now.Audience.Needed() <= 1: // of several who decided, only the page can ask who they were
 	default:
@@ -104,8 +118,6 @@ func (l *ear) decided(h *hub, s *glimpse) {
 }
 
 func (l *ear) put(s *glimpse, row []byte) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	_, waits := l.rows[s.id]
 	if l.resync != "" || waits && s.old {
 		return
@@ -125,8 +137,6 @@ func (l *ear) hear(e *holdshort.Event) {
 	if e.Type == "hitl.request.viewed" {
 		return
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	told := false
 	if e.Request != "" && slices.Contains(l.wants.cards, e.Request) {
 		l.cards[e.Request], told = e.Type, true
@@ -145,12 +155,6 @@ func (l *ear) hear(e *holdshort.Event) {
 	if told {
 		ring(l.hint)
 	}
-}
-
-func (l *ear) reach(position int64) {
-	l.mu.Lock()
-	l.at = max(l.at, position)
-	l.mu.Unlock()
 }
 
 // ask tells the page to ask for everything anew.

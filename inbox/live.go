@@ -175,18 +175,10 @@ func (h *hub) replay(ctx context.Context, l *ear, after int64) (missed bool) {
 		if eachGlimpse(ctx, glimpses, room.peek) != nil {
 			return true
 		}
-		now := time.Now()
 		for _, s := range glimpses {
 			s.old = true
-			if h.decides(l) {
-				l.decided(h, s)
-			} else if h.sees(s, l.who.actor) {
-				l.see(s, now)
-			}
 		}
-		for i := range page.Items {
-			l.hear(&page.Items[i])
-		}
+		l.take(glimpses, page.Items, 0, time.Now())
 	}
 	return false
 }

@@ -119,3 +119,48 @@ func TestDecidedByMeHearsQuorum(t *testing.T) {
 		t.Error("the request left the list instead of entering it")
 	}
 }
+
+// The position behind rows is that of the last event they show. With an older one a page would take them for older than its list.
+func TestRowsCarryTheirPosition(t *testing.T) {
+	b := newLiveBed(t)
+	b.hub.pace = 0
+	b.people.set("ana", policy.Reviewer)
+	var pages []*listener
+	for range mostStreams {
+		page := b.listen("ana", "view=")
+		page.next("hello")
+		pages = append(pages, page)
+	}
+	var last holdshort.Request
+	for range 50 {
+		last = b.ask("which?", roles(policy.Reviewer))
+	}
+	for _, page := range pages {
+		page.row(last.ID)
+	}
+	b.in.Close()
+	asked := map[string]int64{}
+	events, err := b.engine.Events(t.Context(), liveTenant, engine.EventQuery{Types: []string{"hitl.request.created"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range events.Items {
+		asked[string(e.Request)] = e.Position
+	}
+	for _, page := range pages {
+		page.ended()
+		waiting := int64(0)
+		for line := range strings.Lines(page.text()) {
+			if name, value, _ := strings.Cut(strings.TrimSpace(line), ": "); name == "id" {
+				position, err := strconv.ParseInt(value, 10, 64)
+				if err != nil || position < waiting {
+					t.Fatalf("rows up to position %d are marked as %s", waiting, value)
+				}
+			} else if name == "data" {
+				for _, id := range requestIDs.FindAllString(value, -1) {
+					waiting = max(waiting, asked[id])
+				}
+			}
+		}
+	}
+}
