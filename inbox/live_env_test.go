@@ -81,25 +81,48 @@ type hold struct {
 	match   func(*http.Request) bool
 	reached chan struct{}
 	free    chan struct{}
-	cut     bool // the connection breaks in the middle of the answer
+	answer  func(http.ResponseWriter, *http.Request) // in place of the server's; nil: the server answers
 }
 
 // hold holds the next request that matches, until the returned release is called. reached is closed when it is held.
 func (e *viewEnv) hold(match func(*http.Request) bool) (reached <-chan struct{}, release func()) {
-	h := e.expect(match, false)
+	h := e.expect(match, nil)
 	release = sync.OnceFunc(func() { close(h.free) })
 	e.Cleanup(release)
 	return h.reached, release
 }
 
-// cut breaks the connection of the next request that matches. broken is closed when it did.
+// cut breaks the connection of the next request that matches, in the middle of the answer. broken is closed when it did.
 func (e *viewEnv) cut(match func(*http.Request) bool) (broken <-chan struct{}) {
 	e.tab.Allowed = append(e.tab.Allowed, "net::ERR_")
-	return e.expect(match, true).reached
+	return e.expect(match, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "1000000")
+		w.WriteHeader(http.StatusOK)
+		http.NewResponseController(w).Flush() // a browser repeats a request whose answer has not begun
+		panic(http.ErrAbortHandler)
+	}).reached
 }
 
-func (e *viewEnv) expect(match func(*http.Request) bool, cut bool) *hold {
-	h := &hold{match, make(chan struct{}), make(chan struct{}), cut}
+// stream answers the next stream with the text that the test sends.
+func (e *viewEnv) stream() (opened <-chan struct{}, send chan<- string) {
+	text := make(chan string)
+	h := e.expect(func(r *http.Request) bool { return r.URL.Path == "/live" }, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for {
+			select {
+			case part := <-text:
+				fmt.Fprint(w, part)
+				http.NewResponseController(w).Flush()
+			case <-r.Context().Done():
+				return
+			}
+		}
+	})
+	return h.reached, text
+}
+
+func (e *viewEnv) expect(match func(*http.Request) bool, answer func(http.ResponseWriter, *http.Request)) *hold {
+	h := &hold{match, make(chan struct{}), make(chan struct{}), answer}
 	e.mu.Lock()
 	e.holds = append(e.holds, h)
 	e.mu.Unlock()
@@ -119,12 +142,10 @@ func (e *viewEnv) serve(w http.ResponseWriter, r *http.Request, inner http.Handl
 		inner.ServeHTTP(w, r)
 		return
 	}
-	if held.cut {
-		w.Header().Set("Content-Length", "1000000")
-		w.WriteHeader(http.StatusOK)
-		http.NewResponseController(w).Flush() // a browser repeats a request whose answer has not begun
+	if held.answer != nil {
 		close(held.reached)
-		panic(http.ErrAbortHandler)
+		held.answer(w, r)
+		return
 	}
 	answer := httptest.NewRecorder()
 	if r.URL.Path != "/live" {

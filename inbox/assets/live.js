@@ -106,12 +106,13 @@ function heard(me, block) {
 }
 
 // reached applies the events up to a position, and moves on the parts that show every event before them. Both happen at once: a list that is loaded
-// in between would move on without the events. A card that the stream does not follow yet is loaded again, because an event may be about it.
+// in between would move on without the events. A list that was loaded at a later position is newer than the rows. A card that the stream does not
+// follow yet is loaded again, because an event may be about it.
 function reached(me, position) {
   const all = parts();
   for (const {name, detail} of me.events.splice(0)) {
     if (name !== "rows") say(name === "card" ? "changed" : name, detail);
-    else if (all.some(p => p.name === "view" && follows(me.query, p))) say("rows", detail);
+    else if (all.some(p => p.name === "view" && follows(me.query, p) && !(p.at.position >= position))) say("rows", detail);
   }
   for (const part of all) {
     if (!follows(me.query, part)) { if (part.name === "card") say("changed", {id: part.value, event: ""}); }
