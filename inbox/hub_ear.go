@@ -70,7 +70,7 @@ func (l *ear) take(glimpses []*glimpse, events []holdshort.Event, until int64, n
 		case !l.wants.rows:
 		case l.wants.view.Name == "decided":
 			l.decided(s)
-		case l.room.hub.sees(s, l.who.actor):
+		case l.returns(s):
 			l.see(s, now)
 		}
 	}
@@ -80,10 +80,20 @@ func (l *ear) take(glimpses []*glimpse, events []holdshort.Event, until int64, n
 	l.at = max(l.at, until)
 }
 
+// returns reports whether the viewer is one to whom the query of the list may return a request.
+func (l *ear) returns(s *glimpse) bool {
+	if l.wants.view.Q == "" || s.rights == nil {
+		return l.room.hub.sees(s, l.who.actor)
+	}
+	return l.room.hub.in.engine.Visible(l.who.actor, s.rights, nil) // a search also finds requests that others decide
+}
+
 // see takes a request that whoever looks may be told about.
 func (l *ear) see(s *glimpse, now time.Time) {
 	switch {
 	case s.now != nil && l.wants.view.holds(s.now, l.who.actor, now):
+		l.put(s, s.row)
+	case l.mayList(s, now) && l.wants.view.Q != "": // it may stay, or enter: the page asks
 		l.put(s, s.row)
 	case l.mayList(s, now):
 		l.put(s, nil)

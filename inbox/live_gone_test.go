@@ -96,3 +96,30 @@ func TestLiveTellsWhatTheRoomNeverSaw(t *testing.T) {
 		}
 	}
 }
+
+// A search returns every request that its viewer may see, open or closed. Its page is told of them all: a requester who may
+// not decide hears what became of the request.
+func TestLiveTellsSearchesWhatTheyReturn(t *testing.T) {
+	b := newLiveBed(t)
+	b.people.set("eve")
+	b.people.set("mal")
+	fin := b.people.set("fin", "finance")
+	r := b.slowRoom()
+	requester, decider, stranger := b.subscribe(r, "eve", "q%3Drefund"), b.subscribe(r, "fin", "q%3Drefund"), b.subscribe(r, "mal", "q%3Drefund")
+	inbox := b.subscribe(r, "eve", "")
+	id := b.ask("refund", roles("finance"), func(in *engine.AskInput) { in.Actor.ForUser = "eve" }).ID
+	b.answer(id, fin)
+	if err := r.tell(b.eventsSince(r.at, id)); err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range []*ear{requester, decider} {
+		if row := page.rows[id]; row == nil {
+			t.Errorf("the search of %s is not told of the closed request", page.who.actor.ID)
+		}
+	}
+	for _, page := range []*ear{stranger, inbox} {
+		if len(page.order) > 0 {
+			t.Errorf("%s is told of a request that the list never returns", page.who.actor.ID)
+		}
+	}
+}
