@@ -346,6 +346,10 @@ func TestDeskLife(t *testing.T) {
 func TestSearchRights(t *testing.T) {
 	deskStores(t, func(t *testing.T, s store.Store, e *engine.Engine) {
 		requests := crowd(t, s, 120, 21)
+		var ids []holdshort.RequestID
+		for _, r := range requests {
+			ids = append(ids, r.ID)
+		}
 		for _, when := range []string{"at once", "indexed"} {
 			for name, actor := range deskActors {
 				for _, status := range []holdshort.RequestStatus{"", holdshort.RequestOpen, holdshort.RequestResolved} {
@@ -372,6 +376,21 @@ func TestSearchRights(t *testing.T) {
 					slices.Sort(got)
 					if !slices.Equal(got, want) {
 						t.Errorf("%s, %s finds %d of status %q, want %d", when, name, len(got), status, len(want))
+					}
+					if status != "" {
+						continue
+					}
+					among, err := e.SearchAmong(t.Context(), tenant, ids, "refund APP", actor)
+					if err != nil {
+						t.Fatal(err)
+					}
+					got = nil
+					for _, r := range among {
+						got = append(got, string(r.ID))
+					}
+					slices.Sort(got)
+					if !slices.Equal(got, want) {
+						t.Errorf("%s, %s finds %d among all, want %d", when, name, len(got), len(want))
 					}
 				}
 			}

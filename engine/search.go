@@ -29,14 +29,29 @@ func (e *Engine) SearchRequests(ctx context.Context, tenant holdshort.TenantID, 
 	if strings.TrimSpace(words) == "" {
 		return e.RequestsFor(ctx, tenant, q, actor)
 	}
+	return e.search(ctx, tenant, store.SearchQuery{RequestQuery: q, Words: words}, actor)
+}
+
+// SearchAmong returns the requests of ids, at most store.MaxPage, that SearchRequests would find for the words. It does so without a search: the
+// size of the store does not matter.
+func (e *Engine) SearchAmong(ctx context.Context, tenant holdshort.TenantID, ids []holdshort.RequestID, words string, actor holdshort.Actor) ([]holdshort.Request, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	page, err := e.search(ctx, tenant, store.SearchQuery{Words: words, Among: ids}, actor)
+	return page.Items, err
+}
+
+func (e *Engine) search(ctx context.Context, tenant holdshort.TenantID, q store.SearchQuery, actor holdshort.Actor) (store.Page[holdshort.Request], error) {
 	sights, known := sightsOf(actor)
 	if !known {
 		return store.Page[holdshort.Request]{}, nil
 	}
+	q.Sights = sights
 	return view(ctx, e, tenant, func(tx store.ReadTx) (store.Page[holdshort.Request], error) {
 		return visible(q.Limit, q.Cursor, func(cursor string, limit int) (store.Page[holdshort.Request], error) {
 			q.Cursor, q.Limit = cursor, limit
-			return tx.Search(store.SearchQuery{RequestQuery: q, Words: words, Sights: sights})
+			return tx.Search(q)
 		}, func(r holdshort.Request) bool {
 			return (q.Status == "" || readAt(r, tx.Now()).Status == q.Status) && e.Visible(actor, &r, nil)
 		})

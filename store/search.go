@@ -26,7 +26,8 @@ func RaiserSeat(id string) string { return seat("k:", id) }
 type SearchQuery struct {
 	RequestQuery
 	Words  string
-	Sights []string // whence it must be seen; none: from anywhere
+	Sights []string              // whence it must be seen; none: from anywhere
+	Among  []holdshort.RequestID // only these, at most a page of them, in this order; none: all
 }
 
 // MostMatched is how many matches are put in the order that was asked for. More than that come newest first.

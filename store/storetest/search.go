@@ -92,6 +92,7 @@ func testFound(b *bed) {
 	}
 	b.update(write)
 	b.updateOf(rival, func(tx store.Tx) error { return raised(tx, newRequest(birth)) })
+	both := []holdshort.RequestID{second.ID, third.ID}
 	check := func(when string) {
 		b.Helper()
 		for _, c := range []struct {
@@ -132,6 +133,13 @@ func testFound(b *bed) {
 			{"refund", []holdshort.RequestID{first.ID}, store.SearchQuery{Sights: []string{store.UserSeat("x"), store.OwnerSeat("José")}}},
 			{"refund", []holdshort.RequestID{first.ID}, store.SearchQuery{Sights: []string{store.RaiserSeat("key_1")}}},
 			{"muller", []holdshort.RequestID{second.ID}, store.SearchQuery{Sights: []string{store.NamedSeat}}},
+			{"muller", []holdshort.RequestID{third.ID}, store.SearchQuery{Among: []holdshort.RequestID{third.ID, first.ID, "req_unknown", "req_\x00"}}},
+			{"muller", []holdshort.RequestID{third.ID, second.ID}, store.SearchQuery{Among: []holdshort.RequestID{third.ID, second.ID}}},
+			{"muller", []holdshort.RequestID{second.ID}, store.SearchQuery{Among: both, Sights: []string{store.NamedSeat}}},
+			{"muller", []holdshort.RequestID{third.ID}, store.SearchQuery{Among: both, RequestQuery: store.RequestQuery{Status: holdshort.RequestResolved}}},
+			{string(first.ID), nil, store.SearchQuery{Among: both}},
+			{string(first.SessionID)[:20], []holdshort.RequestID{first.ID}, store.SearchQuery{Among: []holdshort.RequestID{second.ID, first.ID}}},
+			{"?!", nil, store.SearchQuery{Among: both}},
 		} {
 			c.q.Words = c.words
 			if got := b.search(c.q); !slices.Equal(got, c.want) {

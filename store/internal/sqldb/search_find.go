@@ -66,6 +66,9 @@ func (tx *Tx) Search(q store.SearchQuery) (out store.Page[holdshort.Request], er
 	if err := s.begin(); err != nil {
 		return out, err
 	}
+	if len(q.Among) > 0 {
+		return s.among()
+	}
 	if id := idIn(q.Words); id != "" {
 		few, err := s.byID(id)
 		if err != nil {
