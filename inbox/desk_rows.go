@@ -10,7 +10,7 @@ import (
 
 // serveRows answers with the rows of the named requests that belong into a view. A script asks for them when the row
 // that the stream sent is not the row of the view. A request that left the view is not in the answer. The fresh ids are
-// not in the list yet: for them the words of a search are looked for too.
+// not in the list yet: for them the words of a search are compared too.
 func (v *visit) serveRows(w view, ids, fresh []string) error {
 	list := listView{View: w}
 	var refused error
@@ -46,17 +46,18 @@ func (v *visit) serveRows(w view, ids, fresh []string) error {
 	return v.part(http.StatusOK, "desk_rows", list)
 }
 
-// matching returns the fresh ids that a search finds. They are among the newest of its results.
+// matching returns the fresh ids that have the words of a search.
 func (v *visit) matching(w view, fresh []string) (ids []string, err error) {
-	if w.Q == "" || len(fresh) == 0 {
+	if w.Q == "" {
 		return fresh, nil
 	}
-	w.Sort, w.Cursor = "newest", ""
-	found, _, err := v.requests(w)
+	var named []holdshort.RequestID
+	for _, id := range fresh[:min(len(fresh), rowsShown)] {
+		named = append(named, holdshort.RequestID(id))
+	}
+	found, err := v.engine.SearchAmong(v.ctx, v.tenant(), named, w.Q, v.actor())
 	for _, req := range found {
-		if slices.Contains(fresh, string(req.ID)) {
-			ids = append(ids, string(req.ID))
-		}
+		ids = append(ids, string(req.ID))
 	}
 	return ids, err
 }

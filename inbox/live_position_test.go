@@ -74,6 +74,27 @@ func TestRowsBelongToTheirView(t *testing.T) {
 	}
 }
 
+// A request enters a search when it is decided or assigned, however many newer ones the search finds.
+func TestOldRequestEntersSearch(t *testing.T) {
+	b := newDeskBed(t)
+	old, other := b.call("orders.refund", `{"n":0}`), b.call("mail.send", `{"n":0}`)
+	for i := range rowsShown + 1 {
+		b.call("orders.refund", fmt.Sprintf(`{"n":%d}`, i+1))
+	}
+	b.decides("ben", old, holdshort.Reject)
+	b.decides("ben", other, holdshort.Reject)
+	for _, words := range []string{"orders.refund", string(old.ID), "req_"} {
+		answer := b.get("ana", "/?view=decided&part=row&q="+words+"&new="+string(old.ID)+"&new="+string(other.ID), "HX-Request", "true")
+		want := idsOf(old)
+		if words == "req_" {
+			want = idsOf(old, other)
+		}
+		if got := fmt.Sprint(answer.rows()); got != want {
+			t.Errorf("the search for %s has %s, want %s", words, got, want)
+		}
+	}
+}
+
 // A page may be drawn at a position that the broadcast has not reached yet: nothing was missed then. A position that the
 // log itself has not reached belongs to another log.
 func TestReplayAheadOfBroadcast(t *testing.T) {
