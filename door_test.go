@@ -98,6 +98,9 @@ func TestWebhookRotates(t *testing.T) {
 	if d := c.Rotate("d", time.Hour, noon.AddDate(0, 0, 9)); len(d.Secrets) != 2 {
 		t.Errorf("what no longer signs is kept: %v", d.Secrets)
 	}
+	if back := b.Rotate("a", 24*time.Hour, noon.Add(time.Hour)); !slices.Equal(back.Signers(noon.Add(2*time.Hour)), []string{"a", "b"}) {
+		t.Errorf("a secret that came back: %v", back.Secrets)
+	}
 	if len(w.Secrets) != 1 || w.Secrets[0].Until != (time.Time{}) {
 		t.Error("rotating changed what stood before")
 	}

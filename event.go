@@ -129,7 +129,7 @@ var EventNames = []string{
 	"access.denied", "key.created", "key.revoked", "policy.loaded", "audit.sealed", "audit.pruned", "events.gap",
 	"delivery.parked", "delivery.dead",
 	"login.created", "login.redeemed", "login.ended",
-	"webhook.created", "webhook.rotated", "webhook.enabled", "webhook.disabled", "webhook.deleted", "webhook.tested",
+	"webhook.created", "webhook.changed", "webhook.rotated", "webhook.enabled", "webhook.disabled", "webhook.deleted", "webhook.tested",
 	"session.erased", "store.restore_accepted", "flow.emitted", "run.posted",
 }
 

@@ -45,14 +45,15 @@ func (w Webhook) Signers(now time.Time) []string {
 	return list
 }
 
-// Rotate puts a new secret in front. The one before it signs for overlap longer, so that a receiver can change over in its own time.
+// Rotate puts a new secret in front. The one before it signs for overlap longer, so that a receiver can change over in its own time. A secret that
+// comes back while it still signs is kept once.
 func (w Webhook) Rotate(secret string, overlap time.Duration, now time.Time) Webhook {
 	secrets := []WebhookSecret{{Secret: secret}}
 	for _, s := range w.Secrets {
 		if s.Until.IsZero() {
 			s.Until = now.Add(overlap)
 		}
-		if now.Before(s.Until) {
+		if now.Before(s.Until) && s.Secret != secret {
 			secrets = append(secrets, s)
 		}
 	}

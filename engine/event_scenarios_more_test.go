@@ -86,6 +86,11 @@ var storeScenarios = map[string]func(n *eventEnv) holdshort.Event{
 		return holdshort.Event{Actor: "olga"}
 	},
 	"webhook.created": func(n *eventEnv) holdshort.Event { n.hook(); return holdshort.Event{Actor: "ada"} },
+	"webhook.changed": func(n *eventEnv) holdshort.Event {
+		_, err := n.UpdateWebhook(n.Context(), acme, UpdateWebhookInput{ID: n.hook().ID, Events: []string{"run.held"}, Actor: admin})
+		n.must(err)
+		return holdshort.Event{Actor: "ada"}
+	},
 	"webhook.rotated": func(n *eventEnv) holdshort.Event {
 		_, err := n.RotateWebhook(n.Context(), acme, n.hook().ID, admin)
 		n.must(err)

@@ -95,25 +95,11 @@ type AddressChecker interface {
 // CheckWebhook returns the error that CreateWebhook would refuse its input with. Sender is the one of
 // WebhookChannel; nil accepts every address.
 func CheckWebhook(in CreateWebhookInput, sender Sender) error {
-	wrong := func(field, message, hint string) error {
-		return &holdshort.Error{Code: holdshort.Invalid, Op: "create webhook", Field: field, Message: message, Hint: hint}
-	}
 	if err := checkURL(sender, "url", in.URL); err != nil {
 		return err
 	}
-	if len(in.Events) > mostGlobs {
-		return wrong("events", fmt.Sprintf("more than %d filters", mostGlobs), "use a glob such as hitl.*")
-	}
-	for _, glob := range in.Events {
-		if !isName(glob, 1) || !slices.ContainsFunc(holdshort.EventNames, func(name string) bool { return holdshort.MatchEvent(name, []string{glob}) }) {
-			return wrong("events", fmt.Sprintf("no event is named like %q", clip(glob)), "take a name of the catalogue, or a glob such as hitl.request.*")
-		}
-	}
-	if in.Secret != "" {
-		raw, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(in.Secret, holdshort.SecretPrefix))
-		if err != nil || !strings.HasPrefix(in.Secret, holdshort.SecretPrefix) || len(raw) < 24 || len(raw) > 64 {
-			return wrong("secret", "a secret is whsec_ and the base64 of 24 to 64 bytes", "leave it out to get one")
-		}
+	if err := checkSubscription("create webhook", in.Events, in.Secret); err != nil {
+		return err
 	}
 	if in.ID != "" {
 		if _, err := holdshort.ParseWebhookID(string(in.ID)); err != nil {

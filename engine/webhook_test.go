@@ -389,6 +389,10 @@ func TestWebhookRefusals(t *testing.T) {
 				_, err := b.RotateWebhook(t.Context(), tenant, id, actor)
 				return err
 			},
+			"update": func(id holdshort.WebhookID) error {
+				_, err := b.UpdateWebhook(t.Context(), tenant, engine.UpdateWebhookInput{ID: id, Events: []string{"run.*"}, Actor: actor})
+				return err
+			},
 			"set": func(id holdshort.WebhookID) error {
 				_, err := b.SetWebhook(t.Context(), tenant, id, false, actor)
 				return err

@@ -51,7 +51,7 @@ var auditDid = map[string]string{
 	"access.denied": "was refused", "key.created": "made a key", "key.revoked": "revoked a key", "policy.loaded": "loaded the rules", "audit.sealed": "sealed the log", "audit.pruned": "cut the log", "events.gap": "lost events that are no longer kept",
 	"delivery.parked": "set a delivery aside", "delivery.dead": "gave a delivery up",
 	"login.created": "got a login", "login.redeemed": "used a login link", "login.ended": "logged out",
-	"webhook.created": "made a webhook", "webhook.rotated": "gave a webhook a new secret", "webhook.enabled": "turned a webhook on", "webhook.disabled": "turned a webhook off", "webhook.deleted": "deleted a webhook", "webhook.tested": "sent a webhook a test",
+	"webhook.created": "made a webhook", "webhook.changed": "changed the events of a webhook", "webhook.rotated": "gave a webhook a new secret", "webhook.enabled": "turned a webhook on", "webhook.disabled": "turned a webhook off", "webhook.deleted": "deleted a webhook", "webhook.tested": "sent a webhook a test",
 	"session.erased": "erased the session", "store.restore_accepted": "accepted the restored store",
 }
 
