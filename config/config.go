@@ -22,7 +22,7 @@ type Config struct {
 	Limits    Limits           `yaml:"limits" doc:"Limits of the server. Those of one agent, rule or tool are set there."`
 	Retention Retention        `yaml:"retention" doc:"How long data is kept."`
 	Channels  map[string]Free  `yaml:"channels" doc:"Chat channels by name."`
-	Webhooks  []Webhook        `yaml:"webhooks" doc:"Addresses that events are sent to."`
+	Webhooks  []Webhook        `yaml:"webhooks" doc:"Addresses that events are sent to. They are registered at the start, and brought into line with this file."`
 
 	origin *origin
 }
@@ -140,6 +140,6 @@ func (s Store) Durable() bool {
 // Webhook is an address that gets events.
 type Webhook struct {
 	URL    string   `yaml:"url" need:"yes" doc:"http or https address that takes POST."`
-	Secret string   `yaml:"secret" secret:"yes" doc:"Signs what is sent: whsec_ and base64. Default: one is made."`
-	Events []string `yaml:"events" doc:"Names or globs such as hitl.*; none: all."`
+	Secret string   `yaml:"secret" secret:"yes" doc:"Signs what is sent: whsec_ and base64. After a change the old one signs as well for 24 hours. Default: the one that the webhook has. A new webhook gets a random secret: rotate it to see one."`
+	Events []string `yaml:"events" doc:"Names or globs such as hitl.*; none: all. A change counts from the next start."`
 }

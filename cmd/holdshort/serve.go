@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"log/slog"
 	"os"
 	"os/user"
@@ -238,26 +237,4 @@ func identityOf(c config.Config, adminKey string, open bool) (identity.Config, e
 		return out, &usageError{Message: "--open: authentication is configured", Hint: "leave --open away, or take HOLDSHORT_ADMIN_KEY and auth away"}
 	}
 	return out, nil
-}
-
-// registerWebhooks makes the configuration's webhooks that are not there yet, by their address.
-func registerWebhooks(ctx context.Context, e *engine.Engine, tenant holdshort.TenantID, wanted []config.Webhook, log *slog.Logger) error {
-	if len(wanted) == 0 {
-		return nil
-	}
-	there, err := e.Webhooks(ctx, tenant)
-	if err != nil {
-		return err
-	}
-	for _, w := range wanted {
-		if slices.ContainsFunc(there, func(h holdshort.Webhook) bool { return h.URL == w.URL }) {
-			continue
-		}
-		made, err := e.CreateWebhook(ctx, tenant, engine.CreateWebhookInput{URL: w.URL, Events: w.Events, Secret: w.Secret, Actor: holdshort.SystemActor("configuration")})
-		if err != nil {
-			return errors.Join(&holdshort.Error{Code: holdshort.CodeOf(err), Op: "register webhook " + w.URL, Hint: holdshort.HintOf(err), Message: "it cannot be made"}, err)
-		}
-		log.Info("registered a webhook of the configuration", "webhook", made.ID, "url", w.URL)
-	}
-	return nil
 }
