@@ -3,7 +3,7 @@ package config
 // Model is a language model.
 type Model struct {
 	Provider    string       `yaml:"provider" need:"yes" enum:"openai,anthropic,script" doc:"Which protocol it speaks; openai is any compatible endpoint, script answers by rules written here."`
-	Model       string       `yaml:"model" doc:"Name of the model at the provider. Needed unless the provider is script."`
+	Model       string       `yaml:"model" doc:"Name of the model at the provider. Needed unless the provider is script, which takes only prices and rules besides."`
 	BaseURL     string       `yaml:"base_url" doc:"Address of the endpoint. Default: the provider's."`
 	APIKey      string       `yaml:"api_key" secret:"yes" doc:"Key for the endpoint; take it from the environment: ${NAME}."`
 	Timeout     Duration     `yaml:"timeout" doc:"Of one call. Default: 60s."`
@@ -43,14 +43,37 @@ type ScriptCall struct {
 	Args Free   `yaml:"args" doc:"Arguments; texts may have $1 and {result.x} in them."`
 }
 
+// endpointKeys returns the keys that are written and mean something only where a provider is asked.
+func (m Model) endpointKeys() (keys []string) {
+	for _, k := range []struct {
+		name    string
+		written bool
+	}{
+		{"model", m.Model != ""}, {"base_url", m.BaseURL != ""}, {"api_key", m.APIKey != ""},
+		{"timeout", m.Timeout != 0}, {"retries", m.Retries != nil}, {"max_tokens", m.MaxTokens != 0},
+		{"temperature", m.Temperature != nil},
+	} {
+		if k.written {
+			keys = append(keys, k.name)
+		}
+	}
+	return keys
+}
+
 func (c *checker) model(path string, m Model) {
-	c.address(path+".base_url", m.BaseURL)
+	if m.Provider != "script" {
+		c.address(path+".base_url", m.BaseURL)
+	}
 	if c.isUnread(path + ".provider") {
 		return
 	}
 	if m.Provider == "script" {
 		if len(m.Rules) == 0 {
 			c.wrong(path+".rules", "add a rule with say or call", "a script needs at least one rule")
+		}
+		for _, key := range m.endpointKeys() {
+			c.wrong(path+"."+key, "take it away, or write provider: openai or anthropic",
+				"a script asks no provider: nothing would read this")
 		}
 		return
 	}
