@@ -35,7 +35,7 @@ type AgentLimits struct {
 type Repair struct {
 	Off      bool   `yaml:"off" doc:"The model gets every error, and nobody is asked."`
 	Model    string `yaml:"model" doc:"One of models: reads answers that the plain reader cannot; what it proposes is shown first. Default: the question is asked again."`
-	Attempts int    `yaml:"attempts" min:"0" doc:"How often one call is put right, 3 at most. Default: 3."`
+	Attempts int    `yaml:"attempts" min:"1" max:"3" doc:"How often one call is put right. Default: 3; off: true for never."`
 }
 
 // WrittenMode is what the agent wrote as its mode, "" if nothing.
