@@ -93,7 +93,7 @@ type Server struct {
 	Addr      string   `yaml:"addr" doc:"Address to listen on. Default: 127.0.0.1:8080. Any other than loopback needs authentication."`
 	PublicURL string   `yaml:"public_url" doc:"Address that people reach it by; links are made from it."`
 	MaxBody   int      `yaml:"max_body" min:"1024" doc:"Largest request body in bytes. Default: 1048576."`
-	Rate      Rate     `yaml:"rate" doc:"How many calls one key, person or address may make."`
+	Rate      Rate     `yaml:"rate" doc:"How many calls of the API one key or person may make. The web pages have a limit of their own, so that a limit for programs does not keep people from deciding: 50 pages a second and 200 at once."`
 	Shutdown  Duration `yaml:"shutdown" doc:"How long calls under way may take when the server stops. Default: 10s."`
 	Outgoing  Outgoing `yaml:"outgoing" doc:"Where webhooks and callbacks may go besides public https addresses."`
 	Log       string   `yaml:"log" enum:"debug,info,warn,error" doc:"Least level of what is logged. Default: info."`
@@ -119,10 +119,10 @@ func (o Outgoing) Prefixes() ([]netip.Prefix, error) {
 	return list, nil
 }
 
-// Rate limits calls.
+// Rate limits calls of the API. Zero fields have the defaults.
 type Rate struct {
-	PerSecond float64 `yaml:"per_second" min:"0" doc:"Calls each second. Default: the server's own; 0 leaves it at that."`
-	Burst     int     `yaml:"burst" min:"0" doc:"Calls at once. Default: the server's own."`
+	PerSecond float64 `yaml:"per_second" min:"0" doc:"Calls each second. Default: 200, and 0 stands for it."`
+	Burst     int     `yaml:"burst" min:"0" doc:"Calls at once. Default: 400."`
 }
 
 // Store is a database.
