@@ -94,7 +94,7 @@ type Server struct {
 	PublicURL string   `yaml:"public_url" doc:"Address that people reach it by; links are made from it."`
 	MaxBody   int      `yaml:"max_body" min:"1024" doc:"Largest request body in bytes. Default: 1048576."`
 	Rate      Rate     `yaml:"rate" doc:"How many calls of the API one key or person may make. The web pages have a limit of their own, so that a limit for programs does not keep people from deciding: 50 pages a second and 200 at once."`
-	Shutdown  Duration `yaml:"shutdown" doc:"How long calls under way may take when the server stops. Default: 10s."`
+	Shutdown  Duration `yaml:"shutdown" min:"1s" max:"24h" doc:"How long calls under way may take when the server stops, and then those of runs. Default: 10s."`
 	Outgoing  Outgoing `yaml:"outgoing" doc:"Where webhooks and callbacks may go besides public https addresses."`
 	Log       string   `yaml:"log" enum:"debug,info,warn,error" doc:"Least level of what is logged. Default: info."`
 }

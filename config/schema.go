@@ -3,6 +3,7 @@ package config
 import (
 	"encoding/json"
 	"reflect"
+	"strings"
 	"time"
 )
 
@@ -80,7 +81,7 @@ func objectSchema(t reflect.Type) map[string]any {
 }
 
 // bounds puts the least and greatest value into the first branch of a schema: the one of a number. That of a
-// duration counts seconds.
+// duration counts seconds, and never is longer than every greatest value.
 func bounds(s map[string]any, f field, t reflect.Type) {
 	unit := 1.0
 	if t == reflect.TypeFor[Duration]() {
@@ -90,5 +91,9 @@ func bounds(s map[string]any, f field, t reflect.Type) {
 		if b != nil {
 			s["anyOf"].([]any)[0].(map[string]any)[key] = b.value / unit
 		}
+	}
+	if f.max != nil && t == reflect.TypeFor[Duration]() {
+		text := s["anyOf"].([]any)[1].(map[string]any)
+		text["pattern"] = strings.Replace(text["pattern"].(string), "never|", "", 1)
 	}
 }
