@@ -45,14 +45,15 @@ func run(ctx context.Context, args []string, out *console, commands any) (code i
 	if err != nil {
 		return out.fail(misread(parser.Model.Node, args, err))
 	}
-	err = obey(ctx, graceOf(parsed), func() error { return parsed.Run() })
+	err = obey(ctx, func() time.Duration { return graceOf(parsed) }, func() error { return parsed.Run() })
 	if err != nil && ctx.Err() != nil && !errors.As(err, new(verdict)) {
 		err = interrupted // whatever it made of its canceled context
 	}
 	return out.end(err, exitOK)
 }
 
-// graceful is a command that needs longer to stop than those that only look.
+// graceful is a command that needs longer to stop than those that only look. Grace is called after the interrupt, while
+// the command runs: what it says may depend on a file that the command has read.
 type graceful interface{ Grace() time.Duration }
 
 func graceOf(parsed *kong.Context) time.Duration {
@@ -64,7 +65,7 @@ func graceOf(parsed *kong.Context) time.Duration {
 
 // obey runs a command. After an interrupt it waits for it no longer than grace: a database that does not answer, or a reader who does not
 // read, must not keep a person. What was committed stays committed.
-func obey(ctx context.Context, grace time.Duration, command func() error) error {
+func obey(ctx context.Context, grace func() time.Duration, command func() error) error {
 	done := make(chan error, 1)
 	go func() {
 		defer func() {
@@ -82,7 +83,7 @@ func obey(ctx context.Context, grace time.Duration, command func() error) error 
 	select {
 	case err := <-done:
 		return err
-	case <-time.After(grace):
+	case <-time.After(grace()):
 		return interrupted
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/holdshort/holdshort"
@@ -22,7 +23,10 @@ import (
 	"github.com/holdshort/holdshort/telemetry"
 )
 
-const defaultAddr = "127.0.0.1:8080"
+const (
+	defaultAddr     = "127.0.0.1:8080"
+	defaultShutdown = 10 * time.Second
+)
 
 type serveCommand struct {
 	Config   string   `placeholder:"FILE" env:"HOLDSHORT_CONFIG" help:"Configuration. Default: holdshort.yaml, if it is there."`
@@ -30,10 +34,11 @@ type serveCommand struct {
 	Open     bool     `help:"Ask nobody on this machine who they are: every caller is the administrator. Only on loopback, without a proxy in front, for trying things out."`
 	LeaveOut []string `placeholder:"SECTION" help:"Start without these sections of the configuration, which this build does not run: channels."`
 	storeFlags
-	dir string // of the configuration
+	dir      string       // of the configuration
+	shutdown atomic.Int64 // server.shutdown, as a time.Duration
 }
 
-func (serveCommand) Help() string {
+func (*serveCommand) Help() string {
 	return `Serves the HTTP API, the decision pages and the event streams over one store, until it is interrupted. Then calls under way finish and what waits keeps waiting, in the database.
 
 HOLDSHORT_ADMIN_KEY in the environment is an administrator's API key from the start. On loopback a one-time login link is printed, and the commands of this machine find the server without flags.
@@ -45,8 +50,10 @@ Examples:
     HOLDSHORT_ADMIN_KEY=… holdshort serve --addr :8080 --store postgres://holdshort@db/holdshort --keyring /etc/holdshort/keys`
 }
 
-// Grace: the calls under way, and then the runs.
-func (serveCommand) Grace() time.Duration { return 30 * time.Second }
+// Grace is the time for calls under way, the same again for those of runs, and some to close the store.
+func (c *serveCommand) Grace() time.Duration {
+	return 2*cmp.Or(time.Duration(c.shutdown.Load()), defaultShutdown) + 10*time.Second
+}
 
 // read gives the configuration with the flags over it.
 func (c *serveCommand) read(ctx context.Context, out *console) (config.Config, error) {
@@ -66,6 +73,7 @@ func (c *serveCommand) read(ctx context.Context, out *console) (config.Config, e
 }
 
 func (c *serveCommand) over(read config.Config) config.Config {
+	c.shutdown.Store(int64(read.Server.Shutdown))
 	read.Server.Addr = cmp.Or(c.Addr, read.Server.Addr, defaultAddr)
 	for _, s := range read.Stores { // there is one at most
 		c.Store, c.Keyring = cmp.Or(c.Store, s.URL), cmp.Or(c.Keyring, s.Keyring)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/client"
@@ -64,6 +65,23 @@ func TestServeReads(t *testing.T) {
 	flags := &serveCommand{Addr: ":2", storeFlags: storeFlags{Store: "sqlite:b.db"}}
 	if got, err := read(flags); err != nil || got.Server.Addr != ":2" || flags.Store != "sqlite:b.db" {
 		t.Errorf("flags: %+v, %+v, %v", got.Server, flags, err)
+	}
+}
+
+// The process lives as long as server.shutdown says: for the calls under way, for those of the engine after them, and
+// some time to close.
+func TestServeHasTheTimeToStop(t *testing.T) {
+	t.Chdir(t.TempDir())
+	out := &console{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}
+	for text, want := range map[string]time.Duration{"server: {}\n": 30 * time.Second, "server: {shutdown: 3s}\n": 16 * time.Second,
+		"server: {shutdown: 2m}\n": 250 * time.Second} {
+		if err := os.WriteFile("holdshort.yaml", []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c := &serveCommand{}
+		if _, err := c.read(t.Context(), out); err != nil || c.Grace() != want {
+			t.Errorf("%s: %v, want %v, %v", text, c.Grace(), want, err)
+		}
 	}
 }
 

@@ -49,7 +49,7 @@ type servingOptions struct {
 	API      api.Options
 	Inbox    inbox.Options
 	Webhooks webhook.Options
-	Shutdown time.Duration // default: 10 seconds
+	Shutdown time.Duration // default: defaultShutdown
 	Log      *slog.Logger
 }
 
@@ -70,7 +70,7 @@ func newServing(ctx context.Context, o servingOptions) (s *serving, err error) {
 	if err := identity.RequireAuth(o.Addr, o.Identity); err != nil { // whoever calls this, it holds
 		return nil, err
 	}
-	s = &serving{store: o.Store, parts: o.Parts, tenant: cmp.Or(o.Identity.Tenant, "default"), log: o.Log, patience: cmp.Or(o.Shutdown, 10*time.Second)}
+	s = &serving{store: o.Store, parts: o.Parts, tenant: cmp.Or(o.Identity.Tenant, "default"), log: o.Log, patience: cmp.Or(o.Shutdown, defaultShutdown)}
 	version := thisBuild().Version
 	traces, flush, err := telemetry.Traces(ctx, version, o.Engine.Node)
 	if err != nil {
