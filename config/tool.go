@@ -37,7 +37,7 @@ type HTTPTool struct {
 	Response    string            `yaml:"response" doc:"Part of the answer that is the result, such as order.status. Default: all of it."`
 	ExternalIDs map[string]string `yaml:"external_ids" doc:"Name to the part of the answer that names what was made, for the ledger: ids, nothing personal."`
 	Definite    []int             `yaml:"definite" doc:"Statuses that prove that nothing happened. Default: 400, 401, 403, 404, 405, 410, 422, 429."`
-	MaxAnswer   int               `yaml:"max_answer" min:"0" doc:"Largest answer in bytes. Default: 262144; 1048576 at most."`
+	MaxAnswer   int               `yaml:"max_answer" min:"1" max:"1048576" doc:"Largest answer in bytes. Default: 262144."`
 	Outgoing    []string          `yaml:"outgoing" doc:"Hosts that a host with {place} in it may be, such as *.example.org, and private networks that it may be in. Default: any public host."`
 	Reconcile   *Reconcile        `yaml:"reconcile" doc:"Call that says what became of one whose answer was lost. Default: a person is asked."`
 }
@@ -63,7 +63,7 @@ type CommandTool struct {
 	Env          map[string]string `yaml:"env" secret:"yes" doc:"Its environment besides PATH."`
 	Pass         []string          `yaml:"pass" doc:"Variables of the server's environment that it gets too. Default: none but PATH."`
 	Stdin        string            `yaml:"stdin" doc:"What it reads from its standard input; may have {text} in it. Default: nothing."`
-	MaxOutput    int               `yaml:"max_output" min:"0" doc:"Bytes of each of its outputs that are kept. Default: 65536; 524288 at most."`
+	MaxOutput    int               `yaml:"max_output" min:"1" max:"131072" doc:"Bytes of each of its outputs that are kept. Default: 65536."`
 	Success      []int             `yaml:"success" doc:"Exit codes with which it did what it should. Default: 0."`
 	DefiniteExit []int             `yaml:"definite_exit" doc:"Exit codes that prove that nothing happened. Default: none."`
 }
@@ -77,7 +77,7 @@ type MCPTool struct {
 	URL       string            `yaml:"url" doc:"Address of a server that speaks HTTP."`
 	Headers   map[string]string `yaml:"headers" secret:"yes" doc:"Sent with each call."`
 	Definite  bool              `yaml:"definite" doc:"An error that a tool of this server reports means that nothing was done. Default: nobody knows."`
-	MaxAnswer int               `yaml:"max_answer" min:"0" doc:"Largest result in bytes. Default: 262144; 1048576 at most."`
+	MaxAnswer int               `yaml:"max_answer" min:"1" max:"1048576" doc:"Largest result in bytes. Default: 262144."`
 }
 
 var placeholder = regexp.MustCompile(`\{[^{}]*\}`)
