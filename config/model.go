@@ -6,7 +6,7 @@ type Model struct {
 	Model       string       `yaml:"model" doc:"Name of the model at the provider. Needed unless the provider is script, which takes only prices and rules besides."`
 	BaseURL     string       `yaml:"base_url" doc:"Address of the endpoint. Default: the provider's."`
 	APIKey      string       `yaml:"api_key" secret:"yes" doc:"Key for the endpoint; take it from the environment: ${NAME}."`
-	Timeout     Duration     `yaml:"timeout" doc:"Of one call. Default: 60s."`
+	Timeout     Duration     `yaml:"timeout" doc:"How long the provider may be silent, before its answer and between two pieces of it; a whole answer may take ten times as long. Default: 60s."`
 	Retries     *int         `yaml:"retries" min:"0" doc:"How often a call is made again that the provider could not answer. Default: 3."`
 	MaxTokens   int          `yaml:"max_tokens" min:"0" doc:"Of one answer. Default: the provider's."`
 	Temperature *float64     `yaml:"temperature" min:"0" doc:"Default: the provider's."`
