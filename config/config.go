@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/holdshort/holdshort"
@@ -32,6 +33,7 @@ type origin struct {
 	at     at
 	faults Faults
 	unread []string
+	reset  []string
 }
 
 // Fault makes a fault of one of its keys, with the place where that stands if the configuration came from a file. Path joins the names.
@@ -74,6 +76,14 @@ func (c Config) FaultOf(path string, err error) Fault {
 // Unread reports whether the value at path, or one that contains it, could not be read from the file.
 func (c Config) Unread(path string) bool {
 	return c.origin != nil && (&checker{unread: c.origin.unread}).isUnread(path)
+}
+
+// Incomplete reports whether a value at path, in it or around it could not be read, so that faults which are found
+// there may only follow from that one. A number out of its bounds does not count: it has its default.
+func (c Config) Incomplete(path string) bool {
+	return c.origin != nil && slices.ContainsFunc(c.origin.unread, func(p string) bool {
+		return !slices.Contains(c.origin.reset, p) && (Within(p, path) || Within(path, p))
+	})
 }
 
 // Path names a key by the names that lead to it.

@@ -23,6 +23,7 @@ type decoder struct {
 	texts   map[string]text
 	faults  Faults
 	unread  []string // paths whose values could not be read
+	reset   []string // those of them that have their default instead
 	budget  int      // nodes: aliases of aliases must not eat the machine
 	depth   int
 }
@@ -212,6 +213,8 @@ func (d *decoder) bounds(node ast.Node, v reflect.Value, f field, path string) {
 	}
 	if message := f.outside(v); message != "" {
 		d.wrong(node, path, message, f.limits())
+		d.reset = append(d.reset, path)
+		v.SetZero() // the rest is checked as if the key were not written
 	}
 }
 

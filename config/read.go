@@ -39,7 +39,7 @@ func Parse(name string, content []byte, env func(string) (string, bool)) (Config
 	if fault := d.read(content, &c); fault != nil {
 		d.faults, d.unread = Faults{*fault}, []string{""}
 	}
-	c.origin = &origin{at: d.at, faults: d.faults, unread: d.unread}
+	c.origin = &origin{at: d.at, faults: d.faults, unread: d.unread, reset: d.reset}
 	return c, c.Check()
 }
 

@@ -112,7 +112,7 @@ func (c *checker) tool(path, name string, t Tool) {
 		c.wrong(path+".idempotency_header", "take it away", "only a call over HTTP has headers")
 	}
 	if t.MCP != nil && (len(t.MCP.Command) > 0) == (t.MCP.URL != "") {
-		c.wrong(path+".mcp", "give it one of command and url", "an MCP server is a program or an address")
+		c.wrong(path+".mcp.command", "give it one of command and url", "an MCP server is a program or an address")
 	}
 	if t.MCP != nil {
 		c.address(path+".mcp.url", t.MCP.URL)

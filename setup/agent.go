@@ -5,10 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/agent"
@@ -38,89 +35,6 @@ func (b *builder) readAgents(context.Context) error {
 		}
 	}
 	return nil
-}
-
-// member makes an agent of the configuration, after those that it hands work to.
-func (b *builder) member(name string) (*agent.Agent, error) {
-	if made, ok := b.members[name]; ok {
-		return made, nil
-	}
-	path, c := config.Path("agents", name), b.Agents[name]
-	if b.faulty(path) || b.models[c.Model] == nil || c.Repair != nil && c.Repair.Model != "" &&
-		b.models[c.Repair.Model] == nil {
-		return nil, errSkipped
-	}
-	out := agent.Config{Name: name, Description: c.Description, Model: b.models[c.Model], Instructions: c.Instructions,
-		MaxTokens: b.Models[c.Model].MaxTokens, Temperature: b.Models[c.Model].Temperature,
-		Limits: agent.Limits{Iterations: c.Limits.Iterations, Calls: c.Limits.Calls, Tokens: int64(c.Limits.Tokens), Cost: int64(math.Ceil(c.Limits.Cost * 1e6)), Window: c.Limits.Window, Result: c.Limits.Result}}
-	if r := c.Repair; r != nil {
-		out.Repair = agent.Repair{Off: r.Off, Model: b.models[r.Model], Attempts: r.Attempts}
-	}
-	if t := c.Task; t != nil {
-		out.InputTimeout, out.Timeout, out.Concurrency = time.Duration(t.InputTimeout), time.Duration(t.Timeout), t.WorkerPool
-	}
-	var err error
-	if out.Schema, err = schemaOf(c.Schema); err != nil {
-		return nil, b.wrong(path, err)
-	}
-	complete := true
-	for i, use := range c.Tools {
-		if err := b.equip(fmt.Sprintf("%s.tools[%d]", path, i), use, &out); err != nil {
-			if b.collect(err) != nil {
-				return nil, err
-			}
-			complete = false
-		}
-	}
-	if !complete {
-		return nil, errSkipped
-	}
-	return b.join(path, Agent{Config: out, SessionStore: c.SessionStore, Mode: c.WrittenMode()})
-}
-
-// equip gives an agent one of the things that it may use.
-func (b *builder) equip(path, use string, out *agent.Config) error {
-	if other, ok := strings.CutPrefix(use, config.AgentPrefix); ok {
-		made, err := b.member(other)
-		if b.collect(err) != nil {
-			return err
-		}
-		if made == nil {
-			return errSkipped
-		}
-		out.Delegates = append(out.Delegates, made.Delegate())
-		return nil
-	}
-	if name, ok := strings.CutPrefix(use, config.FlowPrefix); ok {
-		i := slices.IndexFunc(b.options.Flows, func(d agent.Delegate) bool { return d.Name == name })
-		if i < 0 {
-			return config.Faults{b.Fault(path, fmt.Sprintf("this program brings no flow %q", name), "run the program that has it")}
-		}
-		out.Delegates = append(out.Delegates, b.options.Flows[i])
-		return nil
-	}
-	if use == config.AskUser {
-		out.AskUser = true
-		return nil
-	}
-	if list, ok := b.served[use]; ok {
-		out.Tools = append(out.Tools, list...)
-		return nil
-	}
-	server, _, _ := strings.Cut(use, "/")
-	if b.faulty(config.Path("tools", use)) || b.faulty(config.Path("tools", server)) {
-		return errSkipped
-	}
-	if b.options.Offline && b.Tools[server].MCP != nil {
-		return nil
-	}
-	for _, t := range b.served[server] {
-		if t.Name == use {
-			out.Tools = append(out.Tools, t)
-			return nil
-		}
-	}
-	return config.Faults{b.Fault(path, fmt.Sprintf("%s has no tool %q", server, use), "holdshort tools list shows what it has")}
 }
 
 // own takes an agent that the program made.

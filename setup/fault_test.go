@@ -1,6 +1,7 @@
 package setup_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -67,5 +68,67 @@ policies:
 		"tools.files.mcp.command", "agents.second.schema", "policies[0].when"}
 	if err == nil || !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q\n%v", got, want, built)
+	}
+}
+
+// A fault of a model, a tool or an agent does not hide the others of the same part, and none is reported twice.
+func TestFaultsHideNoOthers(t *testing.T) {
+	for name, tt := range map[string]struct {
+		text string
+		want []string
+	}{
+		"tool": {`tools: {t: {trusted: true, command: {command: [sh, -c, "echo {text}"], max_output: 9999999}}}`,
+			[]string{"tools.t.trusted", "tools.t.command.command", "tools.t.command.max_output"}},
+		"unknown key": {`tools: {t: {description: x, no_such_key_at_all: 1, http: {url: "https://h.example.org/{order"}}}`,
+			[]string{"tools.t", "tools.t.http.url"}},
+		"two kinds": {`tools: {t: {builtin: true, http: {url: "https://h.example.org/{order"}}}`, []string{"tools.t", "tools.t.http.url"}},
+		"no kind":   {`tools: {t: {cost: 1, cost_arg: x}}`, []string{"tools.t", "tools.t.cost_arg"}},
+		"server":    {`tools: {f: {schema: {type: object}, mcp: {command: [x], headers: {a: b}}}}`, []string{"tools.f.schema", "tools.f.mcp.headers"}},
+		"address":   {`tools: {t: {http: {url: "ftp://h.example.org"}}, f: {mcp: {url: "ftp://h.example.org"}}}`, []string{"tools.t.http.url", "tools.f.mcp.url"}},
+		"server of two kinds": {`tools: {f: {mcp: {command: [x], url: "https://h.example.org"}}}`,
+			[]string{"tools.f.mcp.command"}},
+		"name of a server": {`tools: {a/b: {mcp: {command: [x]}}}`, []string{"tools.a/b"}},
+		"model": {`models: {m: {provider: script, api_key: k, rules: [{when: {user: "("}, say: x}]}}`,
+			[]string{"models.m.api_key", "models.m.rules[0].when.user"}},
+		"model without rules": {`models: {m: {provider: script, api_key: k}}`, []string{"models.m.rules", "models.m.api_key"}},
+		"endpoint":            {`models: {m: {provider: openai, base_url: "ftp://h.example.org"}}`, []string{"models.m.model", "models.m.base_url"}},
+		"agent": {"models: {m: {provider: script, rules: [{say: x}]}}\nagents: {a: {model: m, session_store: nowhere, schema: {type: wrong}, tools: [\"flow:pay\", pey]}}",
+			[]string{"agents.a.session_store", "agents.a.schema", "agents.a.tools[0]", "agents.a.tools[1]"}},
+		"model of an agent": {"models: {m: {provider: script, rules: [{when: {user: \"(\"}, say: x}]}}\nagents: {a: {model: m, schema: {type: wrong}}, b: {model: n, schema: {type: wrong}}}",
+			[]string{"models.m.rules[0].when.user", "agents.a.schema", "agents.b.model", "agents.b.schema"}},
+		"tool of an agent": {"models: {m: {provider: script, rules: [{say: x}]}}\ntools: {t: {http: {url: \"https://h.example.org/{order\"}}}\nagents: {a: {model: m, schema: {type: wrong}, tools: [t]}}",
+			[]string{"tools.t.http.url", "agents.a.schema"}},
+		"name of an agent": {"models: {m: {provider: script, rules: [{say: x}]}}\nagents: {a/b: {model: m, schema: {type: wrong}}}", []string{"agents.a/b", "agents.a/b.schema"}},
+		"circle": {"models: {m: {provider: script, rules: [{say: x}]}}\nagents: {a: {model: m, tools: [\"agent:b\"]}, b: {model: m, schema: {type: wrong}, tools: [\"agent:a\"]}}",
+			[]string{"agents.a.tools[0]", "agents.b.schema", "agents.b.tools[0]"}},
+		"rules": {"tools: {pay: {command: {}}}\ngate: {tools: [deploy]}\npolicies: [{when: \"true\", ask: {valid_for: never}}, {when: 'tool == \"pey\"', deny: true}]",
+			[]string{"policies[0].ask.valid_for", "policies[1].when"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := config.Parse("x.yaml", []byte(tt.text), nil)
+			_, built := setup.Build(t.Context(), c, setup.Options{Dir: t.TempDir(), Offline: true})
+			var got []string
+			for _, f := range config.FaultsOf(built) {
+				got = append(got, f.Path)
+			}
+			if slices.Sort(got); !slices.Equal(got, slices.Sorted(slices.Values(tt.want))) {
+				t.Errorf("%q\nwant %q\n%v\n%v", got, tt.want, err, built)
+			}
+		})
+	}
+}
+
+// Agents that hand work round in a circle end the check, also where the report is full before it names the circle.
+func TestCirclePastTheMostFaults(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("models: {m: {provider: script, rules: [{say: x}]}}\nagents:\n")
+	for i := range 210 {
+		fmt.Fprintf(&text, "  a%d: {model: nowhere}\n", i)
+	}
+	text.WriteString("  y: {model: m, tools: [\"agent:z\"]}\n  z: {model: m, tools: [\"agent:y\"]}\n")
+	c, _ := config.Parse("x.yaml", []byte(text.String()), nil)
+	_, err := setup.Build(t.Context(), c, setup.Options{Dir: t.TempDir(), Offline: true})
+	if n := len(config.FaultsOf(err)); n != 200 {
+		t.Errorf("%d faults: %v", n, err)
 	}
 }

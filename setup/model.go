@@ -21,7 +21,7 @@ func (b *builder) readModels(context.Context) error {
 			b.models[name] = own
 			continue
 		}
-		if b.faulty(path) {
+		if b.Incomplete(path) {
 			continue
 		}
 		m, err := newModel(b.Models[name])

@@ -15,7 +15,7 @@ import (
 
 // readPolicy compiles the rules. Without rules every call needs a person.
 func (b *builder) readPolicy(context.Context) error {
-	if b.faulty("policies") {
+	if b.Incomplete("policies") {
 		return nil
 	}
 	rules := b.options.Policy
@@ -24,6 +24,9 @@ func (b *builder) readPolicy(context.Context) error {
 			b.log.Warn("a rule could not be evaluated: it asks, or denies", "rule", rule, "tool", call.Tool, "run_id", call.Run)
 			b.log.Debug("why a rule could not be evaluated", "rule", rule, "run_id", call.Run, "error", cause) // it may quote arguments
 		}})
+		if err != nil && b.faulty("policies") {
+			return nil
+		}
 		if err != nil {
 			return b.wrong("policies", err)
 		}
@@ -34,7 +37,9 @@ func (b *builder) readPolicy(context.Context) error {
 				b.parts.Places[i] += ":" + strconv.Itoa(place.Line)
 			}
 		}
-		b.checkToolNames(book)
+		if b.checkToolNames(book); len(b.faults) > 0 {
+			return nil
+		}
 		b.log.Info("policy.loaded", "rules", len(b.Policies), "version", book.Version())
 		rules = book
 	}

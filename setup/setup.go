@@ -131,6 +131,7 @@ type builder struct {
 	tools   map[string]tool.Tool   // by their own names
 	gates   map[string]bool        // those of them that stand for delegates
 	members map[string]*agent.Agent
+	tried   map[string]bool          // agents that were made, or could not be
 	waits   map[string]time.Duration // how long the approvals of an agent stay open
 	faults  config.Faults
 }
@@ -148,7 +149,7 @@ func Build(ctx context.Context, c config.Config, options Options) (parts *Parts,
 		options.Lock = filepath.Join(options.Dir, LockFile)
 	}
 	b := &builder{Config: c, options: options, log: options.Logger, parts: &Parts{Agents: map[string]string{}, Modes: map[string]string{}, servers: map[string]*mcp.Server{}, lock: options.Lock},
-		models: map[string]model.Model{}, served: map[string][]tool.Tool{}, tools: map[string]tool.Tool{}, gates: map[string]bool{}, members: map[string]*agent.Agent{}, waits: map[string]time.Duration{}}
+		models: map[string]model.Model{}, served: map[string][]tool.Tool{}, tools: map[string]tool.Tool{}, gates: map[string]bool{}, members: map[string]*agent.Agent{}, tried: map[string]bool{}, waits: map[string]time.Duration{}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, b.parts.Close())
@@ -166,7 +167,7 @@ func Build(ctx context.Context, c config.Config, options Options) (parts *Parts,
 		return nil, err
 	}
 	for _, step := range []func(context.Context) error{b.readModels, b.readTools, b.readFlows, b.readAgents, b.readPolicy} {
-		if err := step(ctx); err != nil {
+		if err := b.collect(step(ctx)); err != nil {
 			return nil, err
 		}
 	}
@@ -174,29 +175,6 @@ func Build(ctx context.Context, c config.Config, options Options) (parts *Parts,
 		return nil, b.faults.Sorted()
 	}
 	return b.parts, nil
-}
-
-// errSkipped is returned for a part that is not built because it, or a part that it uses, has a fault.
-var errSkipped = errors.New("skipped: a fault is reported already")
-
-// collect keeps the faults of the configuration for the report and returns any other error.
-func (b *builder) collect(err error) error {
-	faults := config.FaultsOf(err)
-	b.faults = append(b.faults, faults...)
-	if faults != nil || errors.Is(err, errSkipped) {
-		return nil
-	}
-	return err
-}
-
-// faulty reports whether a fault was found at path or below it.
-func (b *builder) faulty(path string) bool {
-	return slices.ContainsFunc(b.faults, func(f config.Fault) bool { return config.Within(f.Path, path) })
-}
-
-// wrong makes an error of a part into a fault of its key.
-func (b *builder) wrong(path string, err error) error {
-	return config.Faults{b.FaultOf(path, err)}
 }
 
 // use registers a tool with the engine, once.

@@ -38,7 +38,7 @@ func (b *builder) readTools(ctx context.Context) error {
 // readTool registers what one entry of tools stands for.
 func (b *builder) readTool(ctx context.Context, name string) error {
 	path := config.Path("tools", name)
-	if b.faulty(path) {
+	if b.Incomplete(path) {
 		return errSkipped
 	}
 	list, err := b.newTools(ctx, name, b.Config.Tools[name])
