@@ -7,6 +7,7 @@ import (
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/engine"
+	"github.com/holdshort/holdshort/internal/browser"
 )
 
 // visits opens the page of a request, whose first stream follows the card.
@@ -14,6 +15,7 @@ func (e *viewEnv) visits(req holdshort.Request) {
 	e.Helper()
 	e.tab.Open(e.url + "/requests/" + string(req.ID))
 	e.tab.Wait(`document.getElementById("state").textContent.startsWith("live")`)
+	browser.Eval[any](e.tab, observeRows)
 }
 
 // comments is one event that changes a card.

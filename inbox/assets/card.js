@@ -312,15 +312,22 @@ async function deliver(article, form, body, verb) {
   if (!fresh) { pending(formOf(now), ""); say(now, "Not recorded: " + textOf(html), "no"); return; }
   fresh.querySelector(".note[role=alert], label.wrong, .confirm.wrong")?.scrollIntoView({block: "nearest"});
   if (document.activeElement === document.body) fresh.querySelector(".question")?.focus({preventScroll: true});
-  const voted = articles(id)[0]?.dataset.status === "open";
-  if (answer.ok) tell("hs:decided", {id, outcome: voted ? "your approval counts" : done[verb] ?? "decided"});
+  if (answer.ok) decided(id, verb, fresh);
+}
+
+// decided tells that a decision was recorded. waits: the request still needs the approval of others.
+function decided(id, verb, card) {
+  const waits = card?.dataset.status === "open";
+  tell("hs:decided", {id, waits, outcome: waits ? "your approval counts" : done[verb] ?? "decided"});
 }
 
 // elsewhere: the reader has gone on to another request meanwhile.
 function elsewhere(id, answer, html, body, verb) {
+  const t = document.createElement("template");
+  t.innerHTML = html ?? "";
   if (answer?.ok) {
     forget(id);
-    tell("hs:decided", {id, outcome: done[verb] ?? "decided"});
+    decided(id, verb, t.content.querySelector("article.request"));
     return;
   }
   if (!answer || answer.status >= 500 || answer.status === 429) {
@@ -328,8 +335,6 @@ function elsewhere(id, answer, html, body, verb) {
     note("Not delivered: " + unsent.get(id).why + ".", id);
     return;
   }
-  const t = document.createElement("template");
-  t.innerHTML = html;
   note((t.content.querySelector("[role=alert]")?.textContent ?? "Not recorded.").trim(), id);
 }
 

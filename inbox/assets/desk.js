@@ -551,11 +551,11 @@ document.addEventListener("hs:resync", refresh);
 document.addEventListener("hs:live", e => { if (e.detail.up) card.querySelector(".unloaded button")?.click(); });
 document.addEventListener("hs:show", e => { if (e.detail?.id) open(e.detail.id); });
 
-// What was decided leaves, and the next one opens: the place in the list is kept. On a phone the next one waits for a tap: its button would come
-// under the thumb that has just pressed.
+// What was decided leaves, unless it waits for others too, and the next one opens: the place in the list is kept. On a phone the next one waits for
+// a tap: its button would come under the thumb that has just pressed.
 document.addEventListener("hs:decided", e => {
-  const {id, outcome} = e.detail, row = rowOf(id), next = row && near(row), about = word(row), became = (outcome || "decided").replace(/^./, c => c.toUpperCase());
-  const away = () => { if (keeps()) { if (row) anew([id]); } else leave(row, true); };
+  const {id, outcome, waits} = e.detail, row = rowOf(id), next = row && near(row), about = word(row), became = (outcome || "decided").replace(/^./, c => c.toUpperCase());
+  const away = () => { if (keeps()) { if (row) anew([id]); } else if (!waits) leave(row, true); };
   if (openID() !== id) { away(); return; }
   if (next && !narrow.matches) {
     away();
@@ -565,7 +565,7 @@ document.addEventListener("hs:decided", e => {
     say("Next: " + word(next));
     return;
   }
-  if (keeps()) away(); else row?.classList.add("closed");
+  if (keeps()) away(); else if (!waits) row?.classList.add("closed");
   if (next) tell(became, "Next: " + word(next), next.dataset.id);
   else say(became + (about && ": " + about));
 });
