@@ -534,14 +534,17 @@ document.addEventListener("hs:counts", e => {
   titled(c.all);
 });
 
-// redraw draws the filters anew: there is a kind now of which there was none. Calls while it is planned do not delay it.
-let drawing = 0;
+// redraw draws the filters anew: there is a kind now of which there was none. Calls while it is planned do not delay it. An answer counts unless a
+// later one, or a whole list, was faster.
+let drawing = 0, redraws = 0, redrawn = 0;
 function redraw() {
   drawing ||= setTimeout(async () => {
     drawing = 0;
-    const query = desk.dataset.view, answer = await part("/" + (query && "?" + query)).catch(() => null);
-    if (!answer?.ok || query !== desk.dataset.view) return;
-    const fresh = parsed(await answer.text()).querySelector(".chips"), old = list.querySelector(".chips");
+    const query = desk.dataset.view, shown = $("rows"), mine = ++redraws;
+    const answer = await part("/" + (query && "?" + query)).catch(() => null), html = answer?.ok && await answer.text().catch(() => "");
+    if (!html || shown !== $("rows") || mine < redrawn) return;
+    redrawn = mine;
+    const fresh = parsed(html).querySelector(".chips"), old = list.querySelector(".chips");
     if (!fresh || old.contains(document.activeElement)) return;
     holding(() => { old.replaceWith(fresh); drawViews(query, say); });
   }, 300);
