@@ -293,8 +293,9 @@ func spokenOf(batch []holdshort.Event) (order []*glimpse) {
 			order = append(order, s)
 		}
 		s.position = e.Position
-		s.fresh = s.fresh || e.Type == "hitl.interrupt.paused"
 		switch e.Type {
+		case "hitl.request.created", "hitl.interrupt.paused": // the second alone: from a release that did not write the first
+			s.fresh = true
 		case "hitl.request.decided":
 			s.by = e.Actor
 		case "hitl.request.assigned":

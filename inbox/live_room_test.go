@@ -123,3 +123,22 @@ func TestLiveTellsSearchesWhatTheyReturn(t *testing.T) {
 		}
 	}
 }
+
+// The events of a new request may reach the room one by one. The first of them counts it.
+func TestLiveCountsEventsOneByOne(t *testing.T) {
+	b := newLiveBed(t)
+	b.people.set("ana", policy.Reviewer)
+	b.ask("counted before", roles(policy.Reviewer))
+	r := b.slowRoom()
+	page := b.subscribe(r, "ana", "")
+	r.readCounts(page.person)
+	id := b.ask("which?", roles(policy.Reviewer)).ID
+	for _, e := range b.eventsSince(r.at, id) {
+		if err := r.tell([]holdshort.Event{e}); err != nil {
+			t.Fatal(err)
+		}
+		if n := page.person.counts.All.N; n != 2 {
+			t.Errorf("%d requests are counted after %s", n, e.Type)
+		}
+	}
+}
