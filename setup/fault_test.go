@@ -2,6 +2,8 @@ package setup_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -130,5 +132,32 @@ func TestCirclePastTheMostFaults(t *testing.T) {
 	_, err := setup.Build(t.Context(), c, setup.Options{Dir: t.TempDir(), Offline: true})
 	if n := len(config.FaultsOf(err)); n != 200 {
 		t.Errorf("%d faults: %v", n, err)
+	}
+}
+
+// A lock file that cannot be read is one fault among others, with its own name, and nothing is started for it.
+func TestBrokenLockHidesNoFaults(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, setup.LockFile), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string][]string{
+		"tools: {t: {http: {url: \"https://h.example.org/{order\"}}}\nagents: {a: {model: m}}\n": {"this is no file of pins", "tools.t.http.url", "agents.a.model"},
+		"tools: {files: {mcp: {command: [/nowhere/at-all]}}}\n":                                  {"this is no file of pins"},
+	} {
+		c, _ := config.Parse("x.yaml", []byte(text), nil)
+		_, err := setup.Build(t.Context(), c, setup.Options{Dir: dir})
+		faults := config.FaultsOf(err)
+		if len(faults) != len(want) || holdshort.CodeOf(err) != holdshort.Invalid {
+			t.Fatalf("%v, want %q", err, want)
+		}
+		for i, f := range faults {
+			if !strings.Contains(f.Error(), want[i]) {
+				t.Errorf("fault %d is %s, want %s", i, f.Error(), want[i])
+			}
+		}
+		if first := faults[0]; first.File != filepath.Join(dir, setup.LockFile) || !strings.Contains(first.Hint, "delete it") {
+			t.Errorf("%+v", first)
+		}
 	}
 }

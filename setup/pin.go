@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/holdshort/holdshort"
+	"github.com/holdshort/holdshort/config"
 )
 
 // lock is the content of a lock file.
@@ -26,7 +27,7 @@ func ReadPins(file string) (map[string]string, error) {
 		return map[string]string{}, nil
 	}
 	wrong := func(message string, err error) error {
-		return &holdshort.Error{Code: holdshort.Invalid, Op: "read " + file, Message: message, Hint: "restore it, or look at the tools again and pin them: holdshort tools pin", Err: err}
+		return &holdshort.Error{Code: holdshort.Invalid, Op: "read " + file, Message: message, Hint: "restore it; or delete it, look at the tools again and pin them: holdshort tools pin", Err: err}
 	}
 	if err != nil {
 		return nil, wrong("the pins of tools cannot be read", err)
@@ -42,6 +43,17 @@ func ReadPins(file string) (map[string]string, error) {
 		l.Tools = map[string]string{}
 	}
 	return l.Tools, nil
+}
+
+// readPins takes the pins of the lock file. One that cannot be read is a fault in a file of its own.
+func (b *builder) readPins() {
+	pins, err := ReadPins(b.options.Lock)
+	if err != nil {
+		fault := config.Config{}.FaultOf("", err)
+		fault.File = b.options.Lock
+		b.faults = append(b.faults, fault)
+	}
+	b.pins = pins
 }
 
 // WritePins writes a lock file, whole or not at all.

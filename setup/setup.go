@@ -160,11 +160,9 @@ func Build(ctx context.Context, c config.Config, options Options) (parts *Parts,
 	if err := b.collect(c.Check()); err != nil {
 		return nil, err
 	}
+	b.readPins()
 	if len(b.faults) > 0 {
 		b.options.Offline = true // it cannot be built: start no programs for it
-	}
-	if b.pins, err = ReadPins(options.Lock); err != nil {
-		return nil, err
 	}
 	for _, step := range []func(context.Context) error{b.readModels, b.readTools, b.readFlows, b.readAgents, b.readPolicy} {
 		if err := b.collect(step(ctx)); err != nil {
