@@ -26,6 +26,7 @@ type RequestQuery struct {
 
 // RequestReader reads requests and what was decided.
 type RequestReader interface {
+	// Request returns a request. If its row cannot be read the error is Corrupt, and the request has what the readable columns say.
 	Request(holdshort.RequestID) (holdshort.Request, error)
 	Requests(RequestQuery) (Page[holdshort.Request], error)
 	// RequestAt gives the open request of a run's step, NotFound if there is none.
@@ -39,6 +40,9 @@ type RequestReader interface {
 type RequestWriter interface {
 	// PutRequest: one open request per run and step.
 	PutRequest(holdshort.Request) error
+	// CancelUnreadable closes an open request whose row is Corrupt, without reading it: its run or its session goes on without it. It is
+	// NotFound if the request is not open.
+	CancelUnreadable(holdshort.RequestID) error
 	// AddDecision: one per request.
 	AddDecision(holdshort.Decision) error
 	// AddVote: one per request and actor.

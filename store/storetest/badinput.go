@@ -132,9 +132,10 @@ func testNames(b *bed) {
 			_, err := tx.AddBody("\xff", "", []byte("x"))
 			return err
 		},
-		"fence": func(tx store.Tx) error { return tx.FenceRun("a\x00", 1) },
-		"hold":  func(tx store.Tx) error { return tx.HoldRun("a\x00", holdshort.Hold{Code: holdshort.Corrupt}) },
-		"erase": func(tx store.Tx) error { return tx.EraseSession("a\x00", "ana") },
+		"fence":  func(tx store.Tx) error { return tx.FenceRun("a\x00", 1) },
+		"cancel": func(tx store.Tx) error { return tx.CancelUnreadable("a\x00") },
+		"hold":   func(tx store.Tx) error { return tx.HoldRun("a\x00", holdshort.Hold{Code: holdshort.Corrupt}) },
+		"erase":  func(tx store.Tx) error { return tx.EraseSession("a\x00", "ana") },
 	} {
 		err := b.try(fn)
 		if code := holdshort.CodeOf(err); code != holdshort.Invalid && code != holdshort.NotFound && code != holdshort.LeaseLost {

@@ -13,6 +13,7 @@ import (
 // testCorruptRows: a row that cannot be read is that row's trouble, nobody else's.
 func testCorruptRows(t *testing.T, d Driver) {
 	t.Run("loading", func(t *testing.T) { testCorruptLoads(open(t, d, Options{})) })
+	t.Run("request", func(t *testing.T) { testCorruptRequest(open(t, d, Options{})) })
 	t.Run("run", func(t *testing.T) { testCorruptRun(open(t, d, Options{})) })
 	t.Run("examination", func(t *testing.T) { testExamineRuns(open(t, d, Options{})) })
 	t.Run("lists", func(t *testing.T) { testCorruptLists(open(t, d, Options{})) })
@@ -105,6 +106,32 @@ func testCorruptRun(b *bed) {
 			return nil
 		})
 	}
+}
+
+// testCorruptRequest: of a request whose row is damaged the readable columns are returned, and it can be canceled without being read.
+func testCorruptRequest(b *bed) {
+	req := newRequest(birth)
+	req.RunID, req.SessionID = newRun(birth).ID, newSession(birth).ID
+	b.update(func(tx store.Tx) error { return tx.PutRequest(req) })
+	b.db.Exec(b, "UPDATE requests SET fixed = ? WHERE id = ?", []byte("{"), string(req.ID))
+	b.update(func(tx store.Tx) error {
+		got, err := tx.Request(req.ID)
+		if !errors.Is(err, holdshort.Corrupt) || got.ID != req.ID || got.RunID != req.RunID || got.SessionID != req.SessionID || got.Status != holdshort.RequestOpen {
+			b.Errorf("%+v, %v; want corrupt, with ids and status", got, err)
+		}
+		return tx.CancelUnreadable(req.ID)
+	})
+	b.view(func(tx store.ReadTx) error {
+		if got, _ := tx.Request(req.ID); got.Status != holdshort.RequestCanceled || got.ClosedAt.IsZero() || got.Revision != 2 {
+			b.Errorf("after the cancellation %+v", got)
+		}
+		page, err := tx.Requests(store.RequestQuery{Status: holdshort.RequestOpen})
+		if err != nil || len(page.Items)+len(page.Corrupt) != 0 {
+			b.Errorf("%d open requests, %v", len(page.Items)+len(page.Corrupt), err)
+		}
+		return nil
+	})
+	b.refused(b.try(func(tx store.Tx) error { return tx.CancelUnreadable(req.ID) }), holdshort.NotFound)
 }
 
 // testExamineRuns: the damaged ones among the runs that have not ended are reported, each with its tenant.

@@ -256,14 +256,15 @@ func (w *twins) writes() map[string]func(store.Tx) error {
 		"HoldRun": func(tx store.Tx) error {
 			return tx.HoldRun(w.run.ID, holdshort.Hold{Code: holdshort.Corrupt, Since: tx.Now()})
 		},
-		"FenceRun":     func(tx store.Tx) error { return firstError(tx.FenceRun(w.run.ID, 0), tx.PutRun(run)) },
-		"AddJournal":   func(tx store.Tx) error { return tx.AddJournal(newEntry(w.run.ID, "another", tx.Now())) },
-		"PutRequest":   func(tx store.Tx) error { return tx.PutRequest(request) },
-		"AddDecision":  func(tx store.Tx) error { return tx.AddDecision(newDecision(other.ID, "eve", tx.Now())) },
-		"AddVote":      func(tx store.Tx) error { return tx.AddVote(newDecision(w.request.ID, "eve", tx.Now())) },
-		"UseDecision":  func(tx store.Tx) error { return tx.UseDecision(w.decision.ID, "another", "operation") },
-		"PutOperation": func(tx store.Tx) error { return tx.PutOperation(operation) },
-		"PutDelivery":  func(tx store.Tx) error { return tx.PutDelivery(delivery) },
+		"FenceRun":         func(tx store.Tx) error { return firstError(tx.FenceRun(w.run.ID, 0), tx.PutRun(run)) },
+		"AddJournal":       func(tx store.Tx) error { return tx.AddJournal(newEntry(w.run.ID, "another", tx.Now())) },
+		"PutRequest":       func(tx store.Tx) error { return tx.PutRequest(request) },
+		"CancelUnreadable": func(tx store.Tx) error { return tx.CancelUnreadable(w.request.ID) },
+		"AddDecision":      func(tx store.Tx) error { return tx.AddDecision(newDecision(other.ID, "eve", tx.Now())) },
+		"AddVote":          func(tx store.Tx) error { return tx.AddVote(newDecision(w.request.ID, "eve", tx.Now())) },
+		"UseDecision":      func(tx store.Tx) error { return tx.UseDecision(w.decision.ID, "another", "operation") },
+		"PutOperation":     func(tx store.Tx) error { return tx.PutOperation(operation) },
+		"PutDelivery":      func(tx store.Tx) error { return tx.PutDelivery(delivery) },
 		"PutKey": func(tx store.Tx) error {
 			key.RevokedAt = tx.Now()
 			return tx.PutKey(key)

@@ -191,6 +191,22 @@ func (tx *Tx) PutRequest(r holdshort.Request) error {
 	return tx.putSeats(&r, id, int64(urgency))
 }
 
+var (
+	cancelUnreadable = statement(`UPDATE requests SET status = 'canceled', closed_at = ?, revision = revision + 1 WHERE tenant = ? AND id = ? AND status = 'open'`)
+	deleteSeats      = statement(`DELETE FROM seats WHERE tenant = ? AND id = ?`) // which seats it has cannot be read either
+)
+
+func (tx *Tx) CancelUnreadable(id holdshort.RequestID) error {
+	if err := tx.required("request", string(id)); err != nil {
+		return err
+	}
+	err := tx.write(Write{Statement: cancelUnreadable, Args: []any{micros(tx.now), string(tx.tenant), string(id)}, Want: 1, Miss: notFound("open request", string(id))})
+	if err != nil {
+		return err
+	}
+	return tx.write(Write{Statement: deleteSeats, Args: []any{string(tx.tenant), string(id)}, Want: Any})
+}
+
 // Requests lists requests by urgency, age or expiry. A query that names a run, a session, an assignee or a rare kind
 // reads the rows of that subject and sorts them: the indexes in the order of the list hold every open request of the tenant.
 func (tx *Tx) Requests(q store.RequestQuery) (store.Page[holdshort.Request], error) {
