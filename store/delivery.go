@@ -5,7 +5,7 @@ import "github.com/holdshort/holdshort"
 // DeliveryReader reads the outbox.
 type DeliveryReader interface {
 	Delivery(holdshort.DeliveryID) (holdshort.Delivery, error)
-	// PendingDeliveries gives those of a session that are neither sent, dead nor dropped, in their order.
+	// PendingDeliveries gives those of a session that are neither sent, dead nor dropped, in their order. It leaves out what cannot be read.
 	PendingDeliveries(holdshort.SessionID) ([]holdshort.Delivery, error)
 	// Deliveries gives those whose key begins with a prefix, the last key first.
 	Deliveries(DeliveryQuery) (Page[holdshort.Delivery], error)

@@ -2,6 +2,7 @@ package sqldb
 
 import (
 	"encoding/json"
+	"errors"
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/store"
@@ -41,7 +42,16 @@ func (tx *Tx) Delivery(id holdshort.DeliveryID) (holdshort.Delivery, error) {
 }
 
 func (tx *Tx) PendingDeliveries(session holdshort.SessionID) ([]holdshort.Delivery, error) {
-	return all(tx, selectPending, []any{string(tx.tenant), string(session)}, tx.scanDelivery)
+	var out []holdshort.Delivery
+	err := tx.query(selectPending, []any{string(tx.tenant), string(session)}, func(scan func(...any) error) error {
+		d, _, err := tx.scanDelivery(scan)
+		if errors.Is(err, holdshort.Corrupt) {
+			return nil
+		}
+		out = append(out, d)
+		return err
+	})
+	return out, err
 }
 
 // Deliveries reads the keys that begin with a prefix by their index: from the prefix to where its last character is one higher.
