@@ -193,7 +193,7 @@ func (db *DB) ClaimRuns(ctx context.Context, want store.RunClaim, fn func(store.
 		filter: "(" + strings.Join(flows, " OR ") + ")", args: args,
 		scan: (*Tx).scanRun,
 		unreadable: func(tx *Tx, run holdshort.Run, id string) error {
-			return errors.Join(tx.HoldRun(holdshort.RunID(id), holdshort.Hold{Code: holdshort.Corrupt, Since: tx.now}),
+			return errors.Join(tx.write(Write{Statement: holdClaimed, Args: []any{string(holdshort.Corrupt), micros(tx.now), string(tx.tenant), id}, Want: 1}),
 				tx.AddEvent(holdshort.Event{Type: "run.held", Run: holdshort.RunID(id), Session: run.SessionID, Flow: run.Flow,
 					Code: string(holdshort.Corrupt), Actor: "system:claim"}))
 		},

@@ -38,6 +38,9 @@ var (
 	selectRun = point(`SELECT ` + runColumns + ` FROM runs WHERE tenant = ? AND id = ?`)
 	holdRun   = statement(`UPDATE runs SET held_code = ?, held_since = ?, epoch = epoch + 1, lease_owner = '', lease_until = 0, revision = revision + 1
 		WHERE tenant = ? AND id = ? AND ended_at = 0`)
+	// A row that is to be claimed and says that it has ended is damaged too: it must not be found again.
+	holdClaimed = statement(`UPDATE runs SET held_code = ?, held_since = ?, epoch = epoch + 1, lease_owner = '', lease_until = 0, revision = revision + 1
+		WHERE tenant = ? AND id = ?`)
 	fenceRun = shares("runs", []string{"tenant", "id", "epoch"})
 )
 
@@ -75,6 +78,9 @@ func (tx *Tx) scanRun(scan func(...any) error) (run holdshort.Run, id string, er
 		run.Open = unknownOpen
 	} else {
 		run.Result, run.Error, run.Attempt, run.Open = b.Result, b.Error, b.Attempt, b.Open
+	}
+	if !run.Status.Ended() && (run.Pruned || !run.EndedAt.IsZero()) { // no write makes such a row
+		damage = cmp.Or(damage, corrupt("run", id, nil))
 	}
 	if !slices.Contains(runStatuses, run.Status) {
 		damage = cmp.Or(damage, corrupt("run", id, nil))
