@@ -54,28 +54,48 @@ func (c *change) runFor(action policy.Action, actor holdshort.Actor, id holdshor
 
 // holdDamaged stores the hold of a run whose row is damaged, so that operators see it.
 func (e *Engine) holdDamaged(ctx context.Context, tenant holdshort.TenantID, run holdshort.Run) {
-	if run.Status.Ended() || run.Held != nil && !run.Held.Since.IsZero() {
+	if run.Held != nil && !run.Held.Since.IsZero() {
 		return
 	}
-	e.log.Error("a run is held: its row is damaged", "run_id", run.ID, "flow", run.Flow, "code", holdshort.Corrupt)
 	err := e.update(unkeyed(context.WithoutCancel(ctx)), tenant, func(c *change) error {
 		now, err := c.Tx.Run(run.ID)
 		if err == nil && now.Held == nil && !now.Status.Ended() { // it can be read, and the digest of its journal does not fit
-			if err := c.hold(&now, holdshort.Corrupt); err != nil {
-				return err
-			}
-			return c.PutRun(&now)
+			return c.holdCorrupt(&now)
 		}
 		if !isDamaged(now, err) || now.Held == nil || !now.Held.Since.IsZero() {
 			return nil // repaired, ended, or held meanwhile
 		}
-		if err := c.HoldRun(run.ID, holdshort.Hold{Code: holdshort.Corrupt, Since: c.now}); err != nil {
-			return err
-		}
-		c.ring(runTopic(run.ID))
-		return c.event("run.held", &now, nil, "system:worker", holdshort.Corrupt, nil)
+		return c.holdUnreadable(&now)
 	}, store.RunRow(run.ID))
 	if err != nil {
 		e.log.Warn("a damaged run could not be held", "run_id", run.ID, "error", err)
 	}
+}
+
+// holdCorrupt holds a run whose row can be read and whose journal, or digest of it, is damaged.
+func (c *change) holdCorrupt(run *holdshort.Run) error {
+	if err := c.hold(run, holdshort.Corrupt); err != nil {
+		return err
+	}
+	c.logHeld(*run)
+	return c.PutRun(run)
+}
+
+// holdUnreadable holds a run whose row is damaged.
+func (c *change) holdUnreadable(run *holdshort.Run) error {
+	if err := c.HoldRun(run.ID, holdshort.Hold{Code: holdshort.Corrupt, Since: c.now}); err != nil {
+		return err
+	}
+	c.logHeld(*run)
+	c.ring(runTopic(run.ID))
+	if err := c.freeSession(*run); err != nil {
+		return err
+	}
+	return c.event("run.held", run, nil, "system:worker", holdshort.Corrupt, nil)
+}
+
+func (c *change) logHeld(run holdshort.Run) {
+	c.logs = append(c.logs, func() {
+		c.e.log.Error("a run is held: its rows are damaged", "run_id", run.ID, "flow", run.Flow, "code", holdshort.Corrupt)
+	})
 }

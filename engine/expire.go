@@ -75,7 +75,7 @@ func (c *change) timeout(req holdshort.Request, run *holdshort.Run, slot *slot) 
 	if err := c.AddJournal(entry); err != nil {
 		return err
 	}
-	if fatal && run.Status == holdshort.RunWaiting { // nothing of it runs: no need to wake it for that
+	if fatal && run.Status == holdshort.RunWaiting && run.Held == nil { // nothing of it runs: no need to wake it for that; one that is held fails when it is retried
 		run.Error = entry.Error
 		if err := c.end(run, holdshort.RunFail, "run.failed", "system:timeout", holdshort.Expired, nil); err != nil {
 			return err

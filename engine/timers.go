@@ -80,9 +80,9 @@ func (e *Engine) fire(ctx context.Context, d store.Due) error {
 // fireExpiry expires a request whose time has come, and puts the timer right if its time is another.
 func (e *Engine) fireExpiry(ctx context.Context, tenant holdshort.TenantID, t holdshort.Timer) error {
 	id := holdshort.RequestID(t.Subject)
-	_, err := e.Expire(ctx, tenant, id)
-	if holdshort.CodeOf(err) != holdshort.WrongState {
-		return err
+	_, refusal := e.Expire(ctx, tenant, id)
+	if holdshort.CodeOf(refusal) != holdshort.WrongState {
+		return refusal
 	}
 	return e.update(ctx, tenant, func(c *change) error {
 		req, err := c.Request(id)
@@ -91,6 +91,9 @@ func (e *Engine) fireExpiry(ctx context.Context, tenant holdshort.TenantID, t ho
 		}
 		if err := c.DropTimer(t.Kind, t.Subject, t.Key); err != nil || req.Status != holdshort.RequestOpen {
 			return err
+		}
+		if !req.Due().IsZero() && !req.Due().After(c.now) { // its time has come, and something else is in the way
+			return refusal
 		}
 		return c.due(req)
 	}, store.RequestRow(id))
