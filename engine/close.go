@@ -33,12 +33,23 @@ func (c *change) cancelOpen(run *holdshort.Run, reason, actor string) error {
 		return nil
 	}
 	var open []holdshort.Request
+	var unreadable []string
 	for cursor, more := "", true; more; more = cursor != "" {
 		page, err := c.Requests(store.RequestQuery{Run: run.ID, Status: holdshort.RequestOpen, Cursor: cursor})
 		if err != nil {
 			return err
 		}
 		open, cursor = append(open, page.Items...), page.Next
+		unreadable = append(unreadable, page.Corrupt...)
+	}
+	for _, id := range unreadable {
+		req, err := c.Request(holdshort.RequestID(id))
+		if holdshort.CodeOf(err) != holdshort.Corrupt {
+			return err
+		}
+		if err := c.cancelUnreadable(req, run, actor); err != nil {
+			return err
+		}
 	}
 	for _, req := range open {
 		if req.Kind == holdshort.Reconcile {
@@ -89,5 +100,10 @@ func (c *change) hold(run *holdshort.Run, code holdshort.Code) error {
 	}
 	*run = next
 	c.ring(runTopic(run.ID))
+	if code == holdshort.Corrupt {
+		if err := c.freeSession(*run); err != nil {
+			return err
+		}
+	}
 	return c.event("run.held", run, nil, "system:worker", code, nil)
 }

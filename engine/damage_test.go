@@ -3,7 +3,6 @@ package engine_test
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -186,11 +185,25 @@ func (e *damageEnv) chat() holdshort.Session {
 	return s
 }
 
+// page opens a session of carl's that nothing is sent to: he looks at it himself.
+func (e *damageEnv) page() holdshort.Session {
+	e.Helper()
+	s, err := e.OpenSession(e.Context(), tenant, engine.OpenSessionInput{User: "carl", Flow: "clerk"})
+	if err != nil {
+		e.Fatal(err)
+	}
+	return s
+}
+
 // hear sends a message of the session's user.
 func (e *damageEnv) hear(s holdshort.Session, text string) engine.Received {
 	e.Helper()
 	e.heard++
-	got, err := e.Receive(e.Context(), tenant, engine.Inbound{Channel: s.Channel, Address: s.Address, ID: fmt.Sprint("m", e.heard), Text: text})
+	in := engine.Inbound{Channel: s.Channel, Address: s.Address, ID: fmt.Sprint("m", e.heard), Text: text}
+	if s.Address == "" {
+		in.Session = s.ID
+	}
+	got, err := e.Receive(e.Context(), tenant, in)
 	if err != nil {
 		e.Fatal(err)
 	}
@@ -251,7 +264,7 @@ func (e *damageEnv) cancels(id holdshort.RunID) {
 	}
 }
 
-// TestDamagedJournal: one row that cannot be read holds the run. It can be canceled, and the conversation goes on.
+// TestDamagedJournal: one row that cannot be read holds the run. The conversation goes on without it, and it can be canceled.
 func TestDamagedJournal(t *testing.T) {
 	onDamagedStores(t, func(e *damageEnv) {
 		s := e.chat()
@@ -262,21 +275,18 @@ func TestDamagedJournal(t *testing.T) {
 			e.Fatal(err)
 		}
 		e.wantHeld(id, 1)
-		if got := e.hear(s, "second"); got.Outcome != engine.RoutedPost || got.Run != id {
-			e.Errorf("a message to the held run: %+v", got)
+		got := e.hear(s, "second")
+		if got.Outcome != engine.RoutedStart || got.Run == id {
+			e.Fatalf("a message beside the held run: %+v", got)
 		}
 		e.cancels(id)
-		now, err := e.SessionByID(e.Context(), tenant, s.ID)
-		if err != nil || now.ActiveRun == id || now.ActiveRun == "" {
-			e.Fatalf("the message that the held run did not take: the active run is %q, %v", now.ActiveRun, err)
-		}
-		if run := e.run(now.ActiveRun); !strings.Contains(string(run.Input), "second") || run.Status != holdshort.RunWaiting {
+		if run := e.run(got.Run); !strings.Contains(string(run.Input), "second") || run.Status != holdshort.RunWaiting {
 			e.Errorf("the next run is %s with input %s", run.Status, run.Input)
 		}
-		if err := e.approve(now.ActiveRun); err != nil {
+		if err := e.approve(got.Run); err != nil {
 			e.Fatal(err)
 		}
-		if run := e.run(now.ActiveRun); run.Status != holdshort.RunCompleted || e.paid.n() != 1 {
+		if run := e.run(got.Run); run.Status != holdshort.RunCompleted || e.paid.n() != 1 {
 			e.Errorf("the next run is %s after %d payments", run.Status, e.paid.n())
 		}
 		if got := e.hear(s, "third"); got.Outcome != engine.RoutedStart {
@@ -305,14 +315,11 @@ func TestDamagedPost(t *testing.T) {
 		e.wantHeld(id, 1)
 		e.cancels(id)
 		now, err := e.SessionByID(e.Context(), tenant, s.ID)
-		if err != nil || now.ActiveRun == id {
+		if err != nil || now.ActiveRun != "" { // nobody knows which messages it took
 			e.Fatalf("the active run is %q, %v", now.ActiveRun, err)
 		}
-		var in struct {
-			Text string `json:"text"`
-		}
-		if err := json.Unmarshal(e.run(now.ActiveRun).Input, &in); err != nil || in.Text != "kept" && in.Text != "lost" {
-			e.Errorf("the next run has %q, %v", in.Text, err)
+		if got := e.hear(s, "again"); got.Outcome != engine.RoutedStart {
+			e.Errorf("the next message: %+v", got)
 		}
 		if page, err := e.Requests(e.Context(), tenant, engine.RequestQuery{Run: id, Status: holdshort.RequestOpen}); err != nil || len(page.Items) > 0 {
 			e.Errorf("%d requests of the canceled run are open, %v", len(page.Items), err)

@@ -81,6 +81,9 @@ func (e *Engine) Receive(ctx context.Context, tenant holdshort.TenantID, in Inbo
 		return Received{}, err
 	}
 	got, err := e.route(ctx, tenant, row)
+	if errors.Is(err, holdshort.Corrupt) { // the damaged run is held now, and its session goes on without it
+		got, err = e.route(ctx, tenant, row)
+	}
 	if err != nil {
 		e.store.Wake().Ring(topicInbound)
 		if !errors.Is(err, holdshort.FlowUnknown) {

@@ -84,7 +84,7 @@ func (r *router) activeRun() (*holdshort.Run, error) {
 		return nil, nil
 	}
 	run, err := r.c.Run(id)
-	gone := holdshort.CodeOf(err) == holdshort.NotFound || err == nil && run.Status.Ended()
+	gone := holdshort.CodeOf(err) == holdshort.NotFound || err == nil && (run.Status.Ended() || run.Held != nil && run.Held.Code == holdshort.Corrupt)
 	if gone || isDamaged(run, err) { // a damaged run can keep no message: the session goes on without it
 		return nil, nil
 	}

@@ -7,12 +7,16 @@ import (
 	"github.com/holdshort/holdshort"
 )
 
-// leave notes that a run of a session is over. Messages that it was handed and did not take must not end with it.
+// leave notes that a run of a session is over. Messages that it was handed and did not take must not end with it. A session that cannot be
+// read keeps no run from ending.
 func (c *change) leave(run holdshort.Run) error {
 	if run.SessionID == "" {
 		return nil
 	}
 	t, err := c.chat(run.SessionID)
+	if holdshort.CodeOf(err) == holdshort.Corrupt {
+		return nil
+	}
 	if err == nil && t != nil && t.session.ActiveRun == run.ID {
 		t.left = run.ID
 	}
@@ -27,9 +31,16 @@ func (c *change) handOver(t *chat) error {
 	if t.session.ActiveRun != left || t.session.Flow == "" || t.session.Mode != holdshort.ModeAI {
 		return nil
 	}
-	entries, err := c.Journal(left)
-	if err != nil && holdshort.CodeOf(err) != holdshort.Corrupt { // an unreadable entry must not keep a run from ending
-		return err
+	entries, err := c.soundJournal(left)
+	if err != nil {
+		if holdshort.CodeOf(err) != holdshort.Corrupt {
+			return err
+		}
+		// It cannot be told which messages the run took: one that is handed on could be carried out twice. The history has them all.
+		c.logs = append(c.logs, func() {
+			c.e.log.Error("messages of a damaged run are not handed on", "run_id", left, "session_id", t.session.ID, "error", err)
+		})
+		return nil
 	}
 	waiting := newJournal(entries).untaken(messagePost)
 	if len(waiting) == 0 {
@@ -44,6 +55,19 @@ func (c *change) handOver(t *chat) error {
 		return nil // the history has them
 	}
 	return err
+}
+
+// soundJournal gives the journal of a run if it is what the run recorded.
+func (c *change) soundJournal(id holdshort.RunID) ([]holdshort.JournalEntry, error) {
+	entries, err := c.Journal(id)
+	if err != nil {
+		return nil, err
+	}
+	run, err := c.Tx.Run(id)
+	if err != nil {
+		return nil, err
+	}
+	return entries, c.e.verify(c, run, entries)
 }
 
 // untaken gives the posts of a name that no Wait took, in the order in which they came.

@@ -112,7 +112,7 @@ func (r *router) route() (err error) {
 	if r.known, err = r.c.requestsOf(r.in.SessionID); err != nil {
 		return err
 	}
-	b, err := r.bind()
+	b, err := r.bindSound()
 	if err != nil {
 		return err
 	}
@@ -152,8 +152,11 @@ func (r *router) expirePrompt() error {
 		return nil
 	}
 	req, err := r.c.Request(r.t.session.Prompt)
-	if holdshort.CodeOf(err) == holdshort.NotFound {
+	switch holdshort.CodeOf(err) {
+	case holdshort.NotFound:
 		return nil
+	case holdshort.Corrupt:
+		return r.setAside(req)
 	}
 	if err != nil || req.Status != holdshort.RequestOpen || req.StatusAt(r.c.now) != holdshort.RequestExpired {
 		return err

@@ -91,6 +91,9 @@ func (c *change) unask(req holdshort.Request) error {
 		return nil
 	}
 	t, err := c.chat(req.SessionID)
+	if holdshort.CodeOf(err) == holdshort.Corrupt { // nobody can be asked there any more
+		return nil
+	}
 	if err != nil || t == nil || t.session.Prompt != req.ID {
 		return err
 	}
