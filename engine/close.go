@@ -44,10 +44,13 @@ func (c *change) cancelOpen(run *holdshort.Run, reason, actor string) error {
 	}
 	for _, id := range unreadable {
 		req, err := c.Request(holdshort.RequestID(id))
-		if holdshort.CodeOf(err) != holdshort.Corrupt {
-			return err
+		switch holdshort.CodeOf(err) {
+		case "": // its row was restored meanwhile
+			open = append(open, req)
+		case holdshort.Corrupt:
+			err = c.cancelUnreadable(req, run, actor)
 		}
-		if err := c.cancelUnreadable(req, run, actor); err != nil {
+		if err != nil {
 			return err
 		}
 	}

@@ -24,10 +24,10 @@ func (c *change) freeSession(run holdshort.Run) error {
 		return nil
 	}
 	req, err := c.Request(t.session.Prompt)
-	if req.RunID == run.ID {
-		t.session.Prompt, t.freed, t.dirty = "", true, true
+	if ignoreCorrupt(err) != nil || req.RunID != run.ID {
+		return ignoreCorrupt(err)
 	}
-	return ignoreCorrupt(err)
+	return c.freePrompt(req)
 }
 
 // ignoreCorrupt drops the error of a row that cannot be read.
@@ -57,7 +57,7 @@ func (c *change) cancelUnreadable(req holdshort.Request, run *holdshort.Run, act
 	return c.freePrompt(req)
 }
 
-// freePrompt frees the place of a prompt that was canceled unread.
+// freePrompt frees the place of a prompt that cannot be answered. Its question is not sent if that was to happen in this transaction.
 func (c *change) freePrompt(req holdshort.Request) error {
 	if req.SessionID == "" {
 		return nil
