@@ -31,6 +31,9 @@ type ground struct {
 	learned  map[string]int               // how often it had been when the answer was in the journal
 	marked   map[holdshort.RunID]busy     // what a run had done when its model last answered or somebody last decided
 	hushed   map[holdshort.RequestID]busy // and when it began to wait for an approval
+	asked    map[holdshort.RequestID]holdshort.Request
+
+	lateThoughts int // questions to a model by a process that stood still
 }
 
 type seenCall struct {
@@ -41,11 +44,13 @@ type seenCall struct {
 	args      []byte
 	effect    bool
 	lost      bool // nobody heard of what became of it
+	late      bool // its process stood still at the time: another one has the run
 }
 
 func newGround(tenant holdshort.TenantID) *ground {
 	return &ground{tenant: tenant, effects: map[string]int{}, steps: map[holdshort.RunID]map[string]int{}, pinned: map[holdshort.RunID]map[string]int{},
-		sent: map[string]string{}, thoughts: map[string]int{}, learned: map[string]int{}, marked: map[holdshort.RunID]busy{}, hushed: map[holdshort.RequestID]busy{}}
+		sent: map[string]string{}, thoughts: map[string]int{}, learned: map[string]int{}, marked: map[holdshort.RunID]busy{}, hushed: map[holdshort.RequestID]busy{},
+		asked: map[holdshort.RequestID]holdshort.Request{}}
 }
 
 // errLost is the answer of a call that may or may not have taken effect.
@@ -85,26 +90,26 @@ func Refuses(times int) Conduct {
 
 // Tool counts what is asked of it.
 func (w *World) Tool(name string, conduct Conduct) tool.Tool {
-	return tool.Tool{Name: name, Timeout: w.timeout, Call: func(_ context.Context, c tool.Call) (tool.Result, error) {
-		return w.outside.call(name, c, conduct, false)
+	return tool.Tool{Name: name, Timeout: w.timeout, Call: func(ctx context.Context, c tool.Call) (tool.Result, error) {
+		return w.outside.call(ctx, name, c, conduct, false)
 	}}
 }
 
 // Idempotent is a tool that takes effect once for each operation, however often it is called.
 func (w *World) Idempotent(name string, conduct Conduct) tool.Tool {
-	return tool.Tool{Name: name, Timeout: w.timeout, Idempotent: true, Call: func(_ context.Context, c tool.Call) (tool.Result, error) {
-		return w.outside.call(name, c, conduct, true)
+	return tool.Tool{Name: name, Timeout: w.timeout, Idempotent: true, Call: func(ctx context.Context, c tool.Call) (tool.Result, error) {
+		return w.outside.call(ctx, name, c, conduct, true)
 	}}
 }
 
 // Reader is a tool that changes nothing.
 func (w *World) Reader(name string) tool.Tool {
-	return tool.Tool{Name: name, Timeout: w.timeout, Effect: tool.Read, Call: func(_ context.Context, c tool.Call) (tool.Result, error) {
-		return w.outside.call(name, c, func(int) (bool, error) { return false, nil }, false)
+	return tool.Tool{Name: name, Timeout: w.timeout, Effect: tool.Read, Call: func(ctx context.Context, c tool.Call) (tool.Result, error) {
+		return w.outside.call(ctx, name, c, func(int) (bool, error) { return false, nil }, false)
 	}}
 }
 
-func (o *ground) call(name string, c tool.Call, conduct Conduct, once bool) (tool.Result, error) {
+func (o *ground) call(ctx context.Context, name string, c tool.Call, conduct Conduct, once bool) (tool.Result, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	nth := 1
@@ -117,7 +122,7 @@ func (o *ground) call(name string, c tool.Call, conduct Conduct, once bool) (too
 	if once && o.effects[c.OperationID] > 0 {
 		effect = false
 	}
-	o.calls = append(o.calls, seenCall{tool: name, operation: c.OperationID, run: c.RunID, attempt: c.Attempt, args: slices.Clone(c.Args), effect: effect, lost: err == errLost})
+	o.calls = append(o.calls, seenCall{tool: name, operation: c.OperationID, run: c.RunID, attempt: c.Attempt, args: slices.Clone(c.Args), effect: effect, lost: err == errLost, late: late(ctx)})
 	if effect {
 		o.effects[c.OperationID]++
 	}

@@ -41,14 +41,14 @@ func wish(id, tool, args string) model.Call {
 }
 
 // Generate says the next line.
-func (m *mind) Generate(_ context.Context, req model.Request, say func(string)) (model.Response, error) {
+func (m *mind) Generate(ctx context.Context, req model.Request, say func(string)) (model.Response, error) {
 	n := 1
 	for _, msg := range req.Messages {
 		if msg.Role == model.Assistant {
 			n++
 		}
 	}
-	m.w.outside.thinks(fmt.Sprintf("%smodel-%d", m.path, n))
+	m.w.outside.thinks(ctx, fmt.Sprintf("%smodel-%d", m.path, n))
 	if n > len(m.lines) {
 		return model.Response{}, &model.Error{Kind: model.Rejected, Message: fmt.Sprintf("it has %d lines, and was asked for the next", len(m.lines))}
 	}
@@ -62,11 +62,15 @@ func (m *mind) Generate(_ context.Context, req model.Request, say func(string)) 
 }
 
 // thinks counts a question to a model.
-func (o *ground) thinks(step string) {
+func (o *ground) thinks(ctx context.Context, step string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !o.zombie {
-		o.thoughts[step]++
+	if o.zombie {
+		return
+	}
+	o.thoughts[step]++
+	if late(ctx) {
+		o.lateThoughts++
 	}
 }
 
@@ -79,15 +83,17 @@ func (o *ground) learn(step string) {
 	}
 }
 
-// busy is all that a run has done to the world so far: how often models were asked, and tools called.
+// busy is all that a run has done to the world so far: how often models were asked, and tools called. What a process does that stands
+// still is left out: another one has its runs, and the two keep no order.
 type busy struct{ thoughts, calls int }
 
 func (o *ground) busy(run holdshort.RunID) (b busy) {
 	for _, n := range o.thoughts {
 		b.thoughts += n
 	}
+	b.thoughts -= o.lateThoughts
 	for _, c := range o.calls {
-		if c.run == run {
+		if c.run == run && !c.late {
 			b.calls++
 		}
 	}
@@ -101,19 +107,27 @@ func (o *ground) mark(run holdshort.RunID) {
 	o.marked[run] = o.busy(run)
 }
 
-// hush notes what a run has done when it begins to wait for an approval: until somebody decides it does nothing more. It gives how many calls
+// asking returns the work that the run of a request has done so far, and remembers the request.
+func (o *ground) asking(r holdshort.Request) busy {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.asked[r.ID] = r
+	return o.busy(r.RunID)
+}
+
+// hush notes what a run had done when it began to wait for an approval: until somebody decides it does nothing more. It gives how many calls
 // it made that it should have asked about first, or that had to wait for those.
-func (o *ground) hush(r holdshort.Request) (early int) {
+func (o *ground) hush(r holdshort.Request, done busy) (early int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if _, ok := o.hushed[r.ID]; ok {
 		return 0
 	}
-	o.hushed[r.ID] = o.busy(r.RunID)
+	o.hushed[r.ID] = done
 	if o.thawed {
 		return 0
 	}
-	return o.hushed[r.ID].calls - o.marked[r.RunID].calls
+	return done.calls - o.marked[r.RunID].calls
 }
 
 // woke returns the work that a run did while it waited: from its request to just before the decision.
@@ -128,14 +142,18 @@ func (o *ground) woke(r holdshort.Request, decided busy) (did busy) {
 	return busy{decided.thoughts - asked.thoughts, decided.calls - asked.calls}
 }
 
+// request returns a request as it was last written.
+func (o *ground) request(id holdshort.RequestID) holdshort.Request {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.asked[id]
+}
+
 // deciding returns the work that the run of a decision has done so far.
-func (w *World) deciding(d holdshort.Decision) busy {
-	w.mu.Lock()
-	run := w.paused[d.RequestID].RunID
-	w.mu.Unlock()
-	w.outside.mu.Lock()
-	defer w.outside.mu.Unlock()
-	return w.outside.busy(run)
+func (o *ground) deciding(d holdshort.Decision) busy {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.busy(o.asked[d.RequestID].RunID)
 }
 
 // watchAgents follows what a transaction says about runs of agents.
@@ -146,17 +164,15 @@ func (w *World) watchAgents(t *transaction) {
 			w.outside.mark(e.RunID)
 		}
 	}
-	for _, r := range t.requests {
+	for i, r := range t.requests {
 		if r.Status == holdshort.RequestOpen && r.Kind == holdshort.Approval && len(r.Actions) > 0 {
-			if early := w.outside.hush(r); early > 0 {
+			if early := w.outside.hush(r, t.asking[i]); early > 0 {
 				w.Violate(NeverUnasked, "%s made %d calls before it asked at %s", r.RunID, early, r.OriginStepID)
 			}
 		}
 	}
 	for i, d := range t.decisions {
-		w.mu.Lock()
-		r := w.paused[d.RequestID]
-		w.mu.Unlock()
+		r := w.outside.request(d.RequestID)
 		if did := w.outside.woke(r, t.before[i]); did.thoughts > 0 || did.calls > 0 {
 			w.Violate(NeverUnasked, "while %s waited at %s for %s its model was asked %d times and %d calls were made", r.RunID, r.OriginStepID, r.ID, did.thoughts, did.calls)
 		}

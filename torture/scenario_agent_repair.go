@@ -18,15 +18,15 @@ func (w *World) Picky(name, field string, allowed ...string) tool.Tool {
 		raw, _ := json.Marshal(v)
 		fault.Allowed = append(fault.Allowed, raw)
 	}
-	return tool.Tool{Name: name, Timeout: w.timeout, Call: func(_ context.Context, c tool.Call) (tool.Result, error) {
+	return tool.Tool{Name: name, Timeout: w.timeout, Call: func(ctx context.Context, c tool.Call) (tool.Result, error) {
 		var args map[string]json.RawMessage
 		_ = json.Unmarshal(c.Args, &args) // what cannot be read has no such value
 		for _, v := range fault.Allowed {
 			if bytes.Equal(args[field], v) {
-				return w.outside.call(name, c, Works, false)
+				return w.outside.call(ctx, name, c, Works, false)
 			}
 		}
-		return w.outside.call(name, c, func(int) (bool, error) { return false, fault }, false)
+		return w.outside.call(ctx, name, c, func(int) (bool, error) { return false, fault }, false)
 	}}
 }
 

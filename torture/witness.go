@@ -20,6 +20,7 @@ type transaction struct {
 	inbound    []holdshort.Inbound
 	events     []holdshort.Event
 	journal    []holdshort.JournalEntry
+	asking     []busy // for each request, the work of its run before the request was committed
 	before     []busy // for each decision, the work of its run before the decision was committed
 }
 
@@ -37,6 +38,9 @@ func (w *watched) PutRun(r holdshort.Run) error {
 
 func (w *watched) PutRequest(r holdshort.Request) error {
 	w.seen.requests = append(w.seen.requests, r)
+	if w.witness.asking != nil {
+		w.seen.asking = append(w.seen.asking, w.witness.asking(r))
+	}
 	return w.Tx.PutRequest(r)
 }
 
@@ -79,8 +83,9 @@ type witness struct {
 	mu     sync.Mutex
 	log    []*transaction
 	saved  func(*transaction)
-	// deciding returns the work that a run has done, just before a decision about it is committed. After the commit is
-	// too late: by then another process may run the approved call.
+	// asking returns the work that a run has done, just before its request is committed; deciding does so for a decision.
+	// After the commit is too late: by then somebody may have decided, and a process may run the approved call.
+	asking   func(holdshort.Request) busy
 	deciding func(holdshort.Decision) busy
 }
 

@@ -54,7 +54,7 @@ func newWorld(s Scenario, bed Bed, tenant holdshort.TenantID) *World {
 	w := &World{Report: &Report{}, Tenant: tenant, scenario: s, bed: bed, outside: newGround(tenant), witness: &witness{tenant: tenant}, acked: map[holdshort.RequestID]holdshort.DecisionID{},
 		shown: map[holdshort.RequestID]holdshort.DecisionID{}, started: map[holdshort.RunID]bool{}, paused: map[holdshort.RequestID]holdshort.Request{},
 		lost: map[attempt]bool{}, timeout: toolTimeout}
-	w.witness.saved, w.witness.deciding = w.watch, w.deciding
+	w.witness.saved, w.witness.asking, w.witness.deciding = w.watch, w.outside.asking, w.outside.deciding
 	return w
 }
 
@@ -131,6 +131,7 @@ func (h *Hand) boot() (err error) {
 	for i := range config.Flows {
 		config.Flows[i].Name = w.flowName(config.Flows[i].Name)
 	}
+	config.Observer = h.node
 	config.Senders = map[string]engine.Sender{"chat": w.outside}
 	h.Engine, err = engine.New(h.node, config)
 	return err
