@@ -32,4 +32,9 @@ func acquireLock(path string) (*fileLock, error) {
 	return &fileLock{file}, nil
 }
 
-func (l *fileLock) release() { l.file.Close() }
+// release lets go of the lock before it closes the file: a child that is being started has the same file until its exec, and a lock lasts as
+// long as anybody has it.
+func (l *fileLock) release() {
+	syscall.Flock(int(l.file.Fd()), syscall.LOCK_UN) // if it fails, closing the file lets go of it
+	l.file.Close()
+}
