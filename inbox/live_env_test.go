@@ -62,7 +62,8 @@ func newViewEnv(t *testing.T) *viewEnv {
 // observeRows records each row that stands in a list whose query can never return it. A row that leaves is not counted.
 const observeRows = `void (() => {
 	window.wrong = [];
-	window.first = navigation.currentEntry.index; // the page is not left by going back
+	window.first = navigation.currentEntry.index; // the page is not left by going back, nor by going back twice before the first has happened
+	window.going = null;
 	const fits = (row, q) => {
 		const decided = q.get("view") === "decided", found = q.get("q");
 		return decided === !row.querySelector(".pick") && (decided || found || !row.querySelector(".state")) &&

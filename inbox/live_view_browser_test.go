@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,8 +17,12 @@ const (
 	clickApprovals = `document.querySelector('.chip[href="/?kind=approval"]').click()`
 	clickQuestions = `document.querySelector('.chip[href="/?kind=clarification"]').click()`
 	searchRefund   = `const f = document.querySelector(".find"); f.elements.q.value = "refund"; f.requestSubmit()`
-	goBack         = `if (navigation.currentEntry.index > window.first) history.back()`
-	sortNewest     = `const s = document.querySelector("select[name=sort]"); s.value = "newest"; s.dispatchEvent(new Event("change", {bubbles: true}))`
+	goBack         = `if (!window.going && navigation.currentEntry.index > window.first) {
+		const back = window.going = navigation.back(), over = () => { window.going = null };
+		back.committed.then(over, over);
+		back.finished.catch(() => {});
+	}`
+	sortNewest = `const s = document.querySelector("select[name=sort]"); s.value = "newest"; s.dispatchEvent(new Event("change", {bubbles: true}))`
 )
 
 // TestViewFollowsAtOnce changes the view in every way and decides, raises and answers requests at several moments
@@ -99,28 +104,34 @@ func TestViewsAtRandom(t *testing.T) {
 	for range 60 {
 		open = append(open, e.refund())
 	}
+	happens := func() {
+		switch at := events.IntN(len(open)); events.IntN(5) {
+		case 0, 1:
+			open = append(open, e.refund())
+		case 2:
+			open = append(open, e.colour())
+		case 3:
+			e.assign(open[at])
+		default:
+			e.reject(open[at])
+			open = append(open[:at], open[at+1:]...)
+		}
+	}
 	for _, steps := range rounds {
-		stop := e.traffic(20, func() {
-			switch at := events.IntN(len(open)); events.IntN(5) {
-			case 0, 1:
-				open = append(open, e.refund())
-			case 2:
-				open = append(open, e.colour())
-			case 3:
-				e.assign(open[at])
-			default:
-				e.reject(open[at])
-				open = append(open[:at], open[at+1:]...)
-			}
-		})
 		for range steps {
 			act := switches[random.IntN(len(switches))]
 			if strings.Contains(act, "%") {
 				act = fmt.Sprintf(act, random.IntN(1000))
 			}
+			var beside sync.WaitGroup
+			beside.Go(func() { // so many for each step, however slow the page is
+				for range events.IntN(4) {
+					happens()
+				}
+			})
 			e.after("try {"+act+"} catch {}", time.Duration(random.IntN(120))*time.Millisecond) // some links are not in every list
+			beside.Wait()
 		}
-		stop()
 		for _, name := range []string{"decided", "mine", "inbox"} {
 			e.goes(name)
 		}
@@ -144,4 +155,16 @@ func (e *viewEnv) stands(req holdshort.Request) holdshort.Request {
 		e.Error(err)
 	}
 	return now
+}
+
+// TestLongListDrawsWhatIsSeen: rows outside the window cost no layout, so that a long list keeps up with what arrives.
+func TestLongListDrawsWhatIsSeen(t *testing.T) {
+	e := newViewEnv(t)
+	for range 50 {
+		e.refund()
+	}
+	e.goes("inbox")
+	e.tab.Wait(`document.querySelectorAll("#rows li.row").length === 50`)
+	drawn := `document.querySelector("#rows li.row:%s b").checkVisibility({contentVisibilityAuto: true})`
+	e.tab.Wait(fmt.Sprintf(drawn, "first-child") + " && !" + fmt.Sprintf(drawn, "nth-child(50)"))
 }

@@ -397,7 +397,7 @@ function change({upsert = [], gone = []}, byMe) {
   if (fresh.length) { list.querySelector("#pile .empty")?.remove(); above(fresh); say(fresh.length === 1 ? "New: " + word(fresh[0]) : fresh.length + " new requests"); }
   arrived(told);
   chosen();
-  window.htmx?.process($("rows"));
+  for (const row of told) window.htmx?.process(row);
   $("rows").dispatchEvent(new CustomEvent("htmx:after:swap", {bubbles: true, detail: {}}));
 }
 
