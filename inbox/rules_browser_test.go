@@ -79,8 +79,9 @@ func TestReplayCalledOffInABrowser(t *testing.T) {
 		slow.asTheyAre = o.Rules
 		o.Rules = slow
 	})
+	url := b.seenBy("adm") // before the tab: it is closed after it
 	tab := browser.Start(t).Tab(t, browser.Look{})
-	tab.Open(b.seenBy("adm") + "/policy")
+	tab.Open(url + "/policy")
 	tab.Type("#replay-rules", "x")
 	tab.Click("#replay-form button[type=submit]")
 	<-slow.began
