@@ -289,9 +289,7 @@ func TestStuckServer(t *testing.T) {
 		s := connect(t, child(t, dir))
 		s.patience = 100 * time.Millisecond
 		made := toolsOf(t, s)["refund"]
-		if err := syscall.Kill(pidOf(t, dir), syscall.SIGSTOP); err != nil {
-			t.Fatal(err)
-		}
+		freeze(t, pidOf(t, dir))
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		began := time.Now()
 		_, err := made.Call(ctx, tool.Call{Args: json.RawMessage(`{"text":"` + strings.Repeat("x", size) + `"}`)})

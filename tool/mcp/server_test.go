@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -228,4 +229,23 @@ func pidOf(t *testing.T, dir string) int {
 		t.Fatal(err)
 	}
 	return pid
+}
+
+// freeze stops a process. The signal only asks for that: a thread that is at work on another core goes on for a moment, and could still
+// answer.
+func freeze(t *testing.T, pid int) {
+	t.Helper()
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "every thread is stopped", func() bool {
+		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+		if err != nil || len(threads) == 0 {
+			t.Fatalf("no threads of process %d: %v", pid, err)
+		}
+		return !slices.ContainsFunc(threads, func(stat string) bool {
+			raw, err := os.ReadFile(stat)
+			return err == nil && !strings.Contains(string(raw), ") T ")
+		})
+	})
 }
