@@ -110,6 +110,11 @@ func (w *World) Reader(name string) tool.Tool {
 }
 
 func (o *ground) call(ctx context.Context, name string, c tool.Call, conduct Conduct, once bool) (tool.Result, error) {
+	arrived, err := leaves(ctx)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	defer arrived()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	nth := 1

@@ -3,6 +3,8 @@ package torture
 import (
 	"context"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/holdshort/holdshort"
 	"github.com/holdshort/holdshort/agent"
@@ -57,11 +59,11 @@ func TestCommitsNotedLate(t *testing.T) {
 	}
 }
 
-// TestFrozenProcessCallsLate: a call that was on its way when its process froze may arrive at any time, so it says nothing about the process
-// that has the run now.
+// TestFrozenProcessCallsLate: what a process does that was given up and goes on says nothing about the process that has the run now.
 func TestFrozenProcessCallsLate(t *testing.T) {
 	for _, frozen := range []bool{false, true} {
-		o, n := newGround("acme"), &node{}
+		o, n := newGround("acme"), &node{thaw: make(chan struct{})}
+		close(n.thaw)
 		ctx, _ := n.Slice(context.Background(), holdshort.Run{})
 		n.stands = frozen
 		if _, err := o.call(ctx, "look", tool.Call{RunID: "run_1", OperationID: "op_1"}, Works, false); err != nil {
@@ -79,4 +81,58 @@ func TestFrozenProcessCallsLate(t *testing.T) {
 			t.Errorf("frozen %v: the effect of the call is not counted", frozen)
 		}
 	}
+}
+
+// TestFrozenProcessSendsNothing: a process that stands still between its commit and the call of its tool sends nothing. Once it goes on, the
+// time of the call is over. Else it would act after a person had looked, seen that nothing happened, and had it done again.
+func TestFrozenProcessSendsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o, n := newGround("acme"), newNode(nil, nil, Fault{}, true)
+		n.stands = true
+		ctx, cancel := context.WithTimeout(t.Context(), shortTimeout)
+		defer cancel()
+		ctx, _ = n.Slice(ctx, holdshort.Run{})
+		n.begins()
+		var err error
+		go func() {
+			_, err = o.call(ctx, "refund", tool.Call{RunID: "run_1", OperationID: "op_1"}, Works, false)
+		}()
+		synctest.Wait()
+		if len(o.calls) > 0 {
+			t.Error("it calls while it stands still")
+		}
+		time.Sleep(n.rest())
+		close(n.thaw)
+		synctest.Wait()
+		if err == nil || o.effects["op_1"] != 0 {
+			t.Errorf("it took effect %d times after its time, %v", o.effects["op_1"], err)
+		}
+	})
+}
+
+// TestTakeoverWaitsForCalls: a call that left its process before that froze has arrived when another process takes over.
+func TestTakeoverWaitsForCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newNode(nil, nil, Fault{}, true)
+		ctx, _ := n.Slice(t.Context(), holdshort.Run{})
+		arrived, err := leaves(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n.stands = true
+		over := false
+		go func() {
+			n.flights.Wait()
+			over = true
+		}()
+		synctest.Wait()
+		if over {
+			t.Error("another process takes over while the call is on its way")
+		}
+		arrived()
+		synctest.Wait()
+		if !over {
+			t.Error("nobody takes over")
+		}
+	})
 }

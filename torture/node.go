@@ -48,8 +48,9 @@ type node struct {
 	calls   []string // what they were
 	reached string   // the one that met the fault
 	dead    bool
-	stands  bool // still, until thaw
-	began   bool // the call that it froze after let a tool begin
+	stands  bool           // still, until thaw
+	began   time.Time      // when one of its commits last let a tool begin
+	flights sync.WaitGroup // calls of the store and of tools that were under way when it froze
 
 	froze chan struct{} // closed when it stands still
 	thaw  chan struct{} // closed when it may go on
@@ -66,13 +67,6 @@ var errDead = &holdshort.Error{Code: holdshort.StoreClosed, Message: "the proces
 
 // call counts, and lets the call through unless this is where the process ends or stands still.
 func (n *node) call(what string, do func() error) error {
-	return n.callNoting(what, func(*bool) error { return do() })
-}
-
-// callNoting also hears from the call whether it let a tool begin.
-func (n *node) callNoting(what string, note func(began *bool) error) error {
-	began := false
-	do := func() error { return note(&began) }
 	n.mu.Lock()
 	if n.dead {
 		n.mu.Unlock()
@@ -85,9 +79,13 @@ func (n *node) callNoting(what string, note func(began *bool) error) error {
 		n.dead, n.stands = mode == Before || mode == After, mode.frozen()
 	}
 	stands := n.stands && mode == ""
+	if !stands && mode == "" {
+		n.flights.Add(1)
+	}
 	n.mu.Unlock()
 	if stands { // all of a process stands still
 		<-n.thaw
+		return do()
 	}
 	switch mode {
 	case Before:
@@ -101,16 +99,42 @@ func (n *node) callNoting(what string, note func(began *bool) error) error {
 		return do()
 	case FrozenAfter:
 		err := do()
-		n.began = began
 		close(n.froze)
 		<-n.thaw
 		return err
 	}
 	err := do()
+	n.flights.Done()
 	if n.isDead() {
 		return errDead // it was under way when the process died
 	}
+	if n.isStill() {
+		<-n.thaw // it was under way when the process froze
+	}
 	return err
+}
+
+// begins notes that a tool may be called from now on.
+func (n *node) begins() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.began = time.Now()
+}
+
+// rest is how long it takes until the time of every call that the node began is over, by the node's own clock.
+func (n *node) rest() time.Duration {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.began.IsZero() {
+		return 0
+	}
+	return time.Until(n.began.Add(shortTimeout + shortTimeout/4))
+}
+
+func (n *node) isStill() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.stands
 }
 
 // kill ends the process here, wherever it is.
@@ -153,7 +177,7 @@ func (n *node) Exclusive() bool { return !n.shared && n.Store.Exclusive() }
 func (n *node) System() store.System { return &system{n.Store.System(), n} }
 
 func (n *node) Update(ctx context.Context, tenant holdshort.TenantID, fn func(store.Tx) error, rows ...store.Row) error {
-	return n.callNoting("update", func(began *bool) error {
+	return n.call("update", func() error {
 		var seen *transaction
 		err := n.Store.Update(ctx, tenant, func(tx store.Tx) error {
 			seen = &transaction{} // it may run twice
@@ -161,7 +185,9 @@ func (n *node) Update(ctx context.Context, tenant holdshort.TenantID, fn func(st
 		}, rows...)
 		if err == nil {
 			n.witness.committed(seen)
-			*began = slices.ContainsFunc(seen.operations, func(o holdshort.Operation) bool { return o.Status == holdshort.OperationStarted })
+			if slices.ContainsFunc(seen.operations, func(o holdshort.Operation) bool { return o.Status == holdshort.OperationStarted }) {
+				n.begins()
+			}
 		}
 		return err
 	})

@@ -23,14 +23,32 @@ func (n *node) Call(ctx context.Context, _ holdshort.RunID, _, _ string) (contex
 	return context.WithValue(ctx, onNode{}, n), func(error) {}
 }
 
-// late reports whether the process that calls a model or a tool stands still. Its store calls wait until it may go on, but a call of a
-// tool that was on its way when the process froze still arrives, as late as the scheduler pleases.
+// nodeOf finds the process that calls a model or a tool, nil if none does.
+func nodeOf(ctx context.Context) *node {
+	n, _ := ctx.Value(onNode{}).(*node)
+	return n
+}
+
+// late reports whether the process that calls stands still, or did.
 func late(ctx context.Context) bool {
-	n, ok := ctx.Value(onNode{}).(*node)
-	if !ok {
-		return false
+	n := nodeOf(ctx)
+	return n != nil && n.isStill()
+}
+
+// leaves lets a call of a tool leave its process. From one that stands still nothing leaves. When the process goes on, and the time of the
+// call is over, it sends nothing: like any client of a network it looks at its deadline first. Whoever takes over waits for calls that left.
+func leaves(ctx context.Context) (arrived func(), err error) {
+	n := nodeOf(ctx)
+	if n == nil {
+		return func() {}, nil
 	}
 	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.stands
+	if !n.stands {
+		defer n.mu.Unlock()
+		n.flights.Add(1)
+		return n.flights.Done, nil
+	}
+	n.mu.Unlock()
+	<-n.thaw
+	return func() {}, ctx.Err()
 }

@@ -107,6 +107,7 @@ func (w *World) freeze(h *Hand) error {
 		w.leave(h)
 		return nil
 	case <-h.node.froze:
+		h.node.flights.Wait()
 	}
 	w.outside.setStill()
 	next, err := w.seat(Fault{Point: h.node.fault.Again, Mode: h.node.fault.Mode}, true)
@@ -120,13 +121,12 @@ func (w *World) freeze(h *Hand) error {
 	select {
 	case <-nextOver:
 	case <-next.node.froze:
+		next.node.flights.Wait()
 		w.bed.Advance(2*leaseTime + 2*toolTimeout)
 	}
 	w.outside.setZombie(true)
 	for _, frozen := range []*Hand{h, next} {
-		if frozen.node.began {
-			<-time.After(shortTimeout + shortTimeout/4) // by its own clock too its time is over
-		}
+		<-time.After(frozen.node.rest())
 		close(frozen.node.thaw)
 		if frozen == h {
 			<-over
