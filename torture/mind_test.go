@@ -101,7 +101,7 @@ func TestFrozenProcessSendsNothing(t *testing.T) {
 		if len(o.calls) > 0 {
 			t.Error("it calls while it stands still")
 		}
-		time.Sleep(n.rest())
+		<-time.After(n.rest())
 		close(n.thaw)
 		synctest.Wait()
 		if err == nil || o.effects["op_1"] != 0 {
