@@ -11,6 +11,7 @@ type clock struct {
 	mu   sync.Mutex
 	seen time.Time // the store's
 	at   time.Time // the process's, when it saw that
+	last time.Time // what now gave last
 }
 
 func (c *clock) saw(now time.Time) {
@@ -21,11 +22,18 @@ func (c *clock) saw(now time.Time) {
 	}
 }
 
+// now is later each time, by a microsecond at least: the steps of a run are listed in the order of their times. What the store said is a
+// moment old when it is seen, so that taking it over would set the time back.
 func (c *clock) now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.seen.IsZero() {
-		return time.Now().UTC()
+	now := time.Now().UTC()
+	if !c.seen.IsZero() {
+		now = c.seen.Add(time.Since(c.at))
 	}
-	return c.seen.Add(time.Since(c.at))
+	if now = now.Truncate(time.Microsecond); !now.After(c.last) {
+		now = c.last.Add(time.Microsecond)
+	}
+	c.last = now
+	return now
 }
