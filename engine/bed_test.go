@@ -93,6 +93,22 @@ func (b *bed) attach() {
 	b.Engine = e
 }
 
+// runEngine runs the engine's loops until the test ends. The bed compares events only after the engine has stopped: a loop that still
+// commits would tell the observer of events that the comparison did not read.
+func (b *bed) runEngine() {
+	b.Helper()
+	ctx, stop := context.WithCancel(b.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- b.Engine.Run(ctx) }()
+	b.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			b.Errorf("stop the engine: %v", err)
+		}
+	})
+	<-b.Ready()
+}
+
 // restart is what a new process would see: the file as it is, a new engine.
 func (b *bed) restart(change func(*engine.Config)) {
 	b.Helper()

@@ -265,10 +265,7 @@ func TestSilence(t *testing.T) {
 		return "", nil
 	})
 	b := newBed(t, engine.Config{Flows: []flow.Flow{f}, Workers: 1, Grace: time.Millisecond, Limits: engine.Limits{Silence: time.Millisecond}, Lease: 30 * time.Millisecond})
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	go b.Engine.Run(ctx)
-	<-b.Ready()
+	b.runEngine()
 	run, err := b.Start(t.Context(), tenant, engine.StartInput{Flow: "hangs", Input: []byte("0"), User: "carl"})
 	if err != nil {
 		t.Fatal(err)
