@@ -98,7 +98,7 @@ func measureRules(ctx context.Context, _ *target, o Options, report *Report) err
 	return nil
 }
 
-// judgeFor judges one call by a book, again and again.
+// judgeFor judges one call by a book, again and again for d, and at least once.
 func judgeFor(ctx context.Context, kind string, rules []rulebook.Rule, d time.Duration) (RulesRow, error) {
 	begin := time.Now()
 	book, err := rulebook.Compile(rules, rulebook.Options{})
@@ -108,7 +108,7 @@ func judgeFor(ctx context.Context, kind string, rules []rulebook.Rule, d time.Du
 	row := RulesRow{Kind: kind, Compile: time.Since(begin)}
 	var times []time.Duration
 	sum := time.Duration(0)
-	for end := time.Now().Add(d); time.Now().Before(end) && ctx.Err() == nil; {
+	for end := time.Now().Add(d); len(times) == 0 || time.Now().Before(end) && ctx.Err() == nil; {
 		begin := time.Now()
 		v := policy.Judge(ctx, book, ruleCall)
 		took := time.Since(begin)
