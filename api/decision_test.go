@@ -26,7 +26,7 @@ func (d *door) await(t *testing.T, run holdshort.RunID) shownRun {
 	t.Helper()
 	var out shownRun
 	for range 10 {
-		d.call(t, "ben", "GET", "/v1/runs/"+string(run)+"?wait=60s", nil).into(t, &out)
+		d.call(t, "ben", "GET", "/v1/runs/"+string(run)+"?wait=10s", nil).into(t, &out)
 		if out.Status.Ended() {
 			return out
 		}
@@ -120,7 +120,7 @@ func TestReply(t *testing.T) {
 	a := d.call(t, "ben", "POST", "/v1/runs", map[string]any{"flow": "confirm", "input": "Send it?"})
 	var run shownRun
 	a.into(t, &run)
-	d.call(t, "ben", "GET", "/v1/runs/"+string(run.ID)+"?wait=60s", nil).into(t, &run)
+	d.call(t, "ben", "GET", "/v1/runs/"+string(run.ID)+"?wait=10s", nil).into(t, &run)
 	path := "/v1/requests/" + string(run.OpenRequests[0]) + "/reply"
 	unclear := d.call(t, "ben", "POST", path, map[string]any{"text": "perhaps tomorrow"})
 	if unclear.status != 422 || unclear.code(t) != "invalid_reply" || !strings.Contains(string(unclear.body), "Send it?") {

@@ -225,7 +225,7 @@ func (d *door) asks(t *testing.T) (shownRun, holdshort.RequestID) {
 	var run shownRun
 	a.into(t, &run)
 	if len(run.OpenRequests) == 0 {
-		d.call(t, "ben", "GET", "/v1/runs/"+string(run.ID)+"?wait=60s", nil).into(t, &run)
+		d.call(t, "ben", "GET", "/v1/runs/"+string(run.ID)+"?wait=10s", nil).into(t, &run)
 	}
 	if len(run.OpenRequests) != 1 {
 		t.Fatalf("run %+v asks nothing", run)

@@ -110,7 +110,7 @@ func (d *door) things(t *testing.T) things {
 	t.Helper()
 	id := d.chat(t)
 	var taken shownTaken
-	d.call(t, "ben", "POST", "/v1/sessions/"+string(id)+"/messages?wait=60s", map[string]any{"text": "hello"}).into(t, &taken)
+	d.call(t, "ben", "POST", "/v1/sessions/"+string(id)+"/messages?wait=10s", map[string]any{"text": "hello"}).into(t, &taken)
 	run, req := d.starts(t, "refund", refund{"1", 1})
 	var made, hook, sent struct {
 		ID string `json:"id"`
@@ -371,7 +371,7 @@ func TestClosedAndExpired(t *testing.T) {
 		a := d.call(t, "gate", "POST", "/v1/requests", map[string]any{"kind": "approval", "question": "Soon?", "expires_in": "1s", "audience": map[string]any{"roles": []string{"reviewer"}}})
 		var req shownRequest
 		a.into(t, &req)
-		d.call(t, "gate", "GET", "/v1/requests/"+string(req.ID)+"?wait=60s", nil).into(t, &req)
+		d.call(t, "gate", "GET", "/v1/requests/"+string(req.ID)+"?wait=10s", nil).into(t, &req)
 		if req.Status != holdshort.RequestExpired {
 			t.Fatalf("%d %s: %+v", a.status, a.body, req)
 		}

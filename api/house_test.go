@@ -201,7 +201,7 @@ func (d *door) starts(t *testing.T, flow string, input any) (shownRun, holdshort
 	}
 	var run shownRun
 	a.into(t, &run)
-	d.call(t, "ben", "GET", "/v1/runs/"+string(run.ID)+"?wait=60s", nil).into(t, &run)
+	d.call(t, "ben", "GET", "/v1/runs/"+string(run.ID)+"?wait=10s", nil).into(t, &run)
 	if len(run.OpenRequests) != 1 {
 		t.Fatalf("%s asks nothing: %+v", flow, run)
 	}

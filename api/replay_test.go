@@ -48,7 +48,7 @@ func repeatables(t *testing.T, d *door) map[string]func() repeatable {
 		"POST /v1/sessions/{id}/handback": func() repeatable { return repeatable{"olga", taken() + "/handback", `{"note":"a"}`, `{"note":"b"}`} },
 		"POST /v1/sessions/{id}/say":      func() repeatable { return repeatable{"olga", taken() + "/say", `{"text":"a"}`, `{"text":"b"}`} },
 		"POST /v1/sessions/{id}/messages": func() repeatable {
-			return repeatable{"ben", chat() + "/messages?wait=60s", `{"text":"a"}`, `{"text":"b"}`}
+			return repeatable{"ben", chat() + "/messages?wait=10s", `{"text":"a"}`, `{"text":"b"}`}
 		},
 		"POST /v1/sessions/{id}/messages/batch": func() repeatable {
 			return repeatable{"ben", chat() + "/messages/batch", `{"messages":[{"text":"a"}]}`, `{"messages":[{"text":"b"}]}`}

@@ -116,7 +116,7 @@ func TestEscalations(t *testing.T) {
 		a := d.call(t, "ben", "POST", "/v1/runs", map[string]any{"flow": "ask", "input": "escalate", "session_id": session})
 		var run shownRun
 		a.into(t, &run)
-		d.call(t, "ben", "GET", "/v1/runs/"+string(run.ID)+"?wait=60s", nil).into(t, &run)
+		d.call(t, "ben", "GET", "/v1/runs/"+string(run.ID)+"?wait=10s", nil).into(t, &run)
 		if len(run.OpenRequests) != 1 {
 			t.Fatalf("%d %s %+v", a.status, a.body, run)
 		}
@@ -152,7 +152,7 @@ func TestEscalations(t *testing.T) {
 	shared, other, _ := open()
 	var second shownRun
 	d.call(t, "ben", "POST", "/v1/runs", map[string]any{"flow": "ask", "input": "escalate", "session_id": shared}).into(t, &second)
-	d.call(t, "ben", "GET", "/v1/runs/"+string(second.ID)+"?wait=60s", nil).into(t, &second)
+	d.call(t, "ben", "GET", "/v1/runs/"+string(second.ID)+"?wait=10s", nil).into(t, &second)
 	several := d.call(t, "olga", "POST", "/v1/escalations/resolve", map[string]any{"session_id": shared, "approved": true})
 	if several.status != 409 || several.code(t) != "several_open" || !strings.Contains(string(several.body), string(other)) || !strings.Contains(string(several.body), string(second.OpenRequests[0])) {
 		t.Errorf("two are open: %d %s", several.status, several.body)

@@ -20,7 +20,7 @@ func TestMessagesDecideOnlyWithTheScope(t *testing.T) {
 	}
 	var run shownRun
 	a.into(t, &run)
-	d.call(t, "ben", "GET", "/v1/runs/"+string(run.ID)+"?wait=60s", nil).into(t, &run)
+	d.call(t, "ben", "GET", "/v1/runs/"+string(run.ID)+"?wait=10s", nil).into(t, &run)
 	if len(run.OpenRequests) != 1 {
 		t.Fatalf("%+v", run)
 	}
@@ -43,7 +43,7 @@ func TestRaiserDoesNotAnswerInChat(t *testing.T) {
 	d := newHouse(t)
 	d.keys["agent"] = d.key(t, tenant, "", nil, []string{holdshort.ScopeRaise, holdshort.ScopeClaim, holdshort.ScopePost, holdshort.ScopeActAsUser})
 	session := d.chat(t)
-	a := d.call(t, "ben", "POST", "/v1/sessions/"+string(session)+"/messages?wait=60s", map[string]any{"text": "hello"})
+	a := d.call(t, "ben", "POST", "/v1/sessions/"+string(session)+"/messages?wait=10s", map[string]any{"text": "hello"})
 	var got shownTaken
 	a.into(t, &got)
 	if got.Request == nil {
@@ -52,7 +52,7 @@ func TestRaiserDoesNotAnswerInChat(t *testing.T) {
 	if a := d.call(t, "agent", "POST", "/v1/requests/"+string(got.Request.ID)+"/decision", map[string]any{"action": "approve"}, "Holdshort-User", "ben"); a.status != http.StatusForbidden {
 		t.Fatalf("decide: %d %s", a.status, a.body)
 	}
-	a = d.call(t, "agent", "POST", "/v1/sessions/"+string(session)+"/messages?wait=60s", map[string]any{"text": "yes"}, "Holdshort-User", "ben")
+	a = d.call(t, "agent", "POST", "/v1/sessions/"+string(session)+"/messages?wait=10s", map[string]any{"text": "yes"}, "Holdshort-User", "ben")
 	if now := d.status(t, got.Request.ID); now != holdshort.RequestOpen {
 		t.Errorf("a key that may raise decided by a message: %s", now)
 	}

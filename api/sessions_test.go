@@ -99,14 +99,14 @@ func TestMessages(t *testing.T) {
 	d := newHouse(t)
 	id := d.chat(t)
 	path := "/v1/sessions/" + string(id) + "/messages"
-	a := d.call(t, "ben", "POST", path+"?wait=60s", map[string]any{"id": "m1", "text": "hello", "metadata": map[string]any{"from": "web"}})
+	a := d.call(t, "ben", "POST", path+"?wait=10s", map[string]any{"id": "m1", "text": "hello", "metadata": map[string]any{"from": "web"}})
 	var first shownTaken
 	a.into(t, &first)
 	if a.status != 200 || first.Message == nil || first.Message.Role != holdshort.RoleUser || first.Run == nil || first.Run.Status != holdshort.RunWaiting || first.Request == nil ||
 		first.Hitl == nil || first.Hitl.RequestID != first.Request.ID || first.Hitl.TaskID != first.Run.ID || !strings.Contains(texts(first.Replies), "You wrote: hello | Shall I go on?") {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
-	copied := d.call(t, "ben", "POST", path+"?wait=60s", map[string]any{"id": "m1", "text": "hello", "metadata": map[string]any{"from": "web"}})
+	copied := d.call(t, "ben", "POST", path+"?wait=10s", map[string]any{"id": "m1", "text": "hello", "metadata": map[string]any{"from": "web"}})
 	var second shownTaken
 	copied.into(t, &second)
 	if copied.status != 200 || second.Message == nil || second.Message.ID != first.Message.ID || second.Run == nil || second.Run.ID != first.Run.ID || copied.header.Get("Idempotent-Replayed") != "true" {
@@ -115,7 +115,7 @@ func TestMessages(t *testing.T) {
 	if other := d.call(t, "ben", "POST", path, map[string]any{"id": "m1", "text": "something else"}); other.status != 409 || other.code(t) != "duplicate" {
 		t.Errorf("the same id, another text: %d %s", other.status, other.body)
 	}
-	side := "/v1/sessions/" + string(d.chat(t)) + "/messages?wait=60s"
+	side := "/v1/sessions/" + string(d.chat(t)) + "/messages?wait=10s"
 	var one, two shownTaken
 	d.call(t, "ben", "POST", side, map[string]any{"text": "hello"}, "Idempotency-Key", "k").into(t, &one)
 	d.call(t, "ben", "POST", side, map[string]any{"text": "hello"}, "Idempotency-Key", "k").into(t, &two)
@@ -135,7 +135,7 @@ func TestMessages(t *testing.T) {
 		if i > 20 {
 			t.Fatalf("%+v", done)
 		}
-		a = d.call(t, "ben", "POST", path+"?wait=60s", map[string]any{"text": "yes", "reply_to": first.Request.ID})
+		a = d.call(t, "ben", "POST", path+"?wait=10s", map[string]any{"text": "yes", "reply_to": first.Request.ID})
 		if a.status != 200 {
 			t.Fatalf("%d %s", a.status, a.body)
 		}
@@ -321,7 +321,7 @@ func TestDeleteSession(t *testing.T) {
 	id := d.chat(t)
 	path := "/v1/sessions/" + string(id)
 	var taken shownTaken
-	d.call(t, "ben", "POST", path+"/messages?wait=60s", map[string]any{"text": "hello"}).into(t, &taken)
+	d.call(t, "ben", "POST", path+"/messages?wait=10s", map[string]any{"text": "hello"}).into(t, &taken)
 	if a := d.call(t, "ben", "DELETE", path, nil); a.status != 200 || !strings.Contains(string(a.body), `"erased":true`) {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
@@ -344,7 +344,7 @@ func TestConcurrentCopies(t *testing.T) {
 	ids := map[holdshort.MessageID]int{}
 	for range 20 {
 		wg.Go(func() {
-			a := d.call(t, "ben", "POST", "/v1/sessions/"+string(id)+"/messages?wait=60s", map[string]any{"id": "once", "text": "hello"})
+			a := d.call(t, "ben", "POST", "/v1/sessions/"+string(id)+"/messages?wait=10s", map[string]any{"id": "once", "text": "hello"})
 			var got shownTaken
 			if a.status != 200 || json.Unmarshal(a.body, &got) != nil || got.Message == nil {
 				t.Errorf("%d %s", a.status, a.body)

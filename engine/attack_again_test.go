@@ -137,7 +137,7 @@ func TestAttackBatchAgainAndRetry(t *testing.T) {
 		return "", err
 	})
 	role := "reviewer"
-	b := newBed(t, engine.Config{Flows: []flow.Flow{f}, Tools: []tool.Tool{refundTool(&pay), {Name: "wipe", Timeout: 10 * time.Second, Call: wipe.call}}, Policy: policy.Func(func(_ context.Context, c policy.Call) (policy.Verdict, error) {
+	b := newBed(t, engine.Config{Flows: []flow.Flow{f}, Tools: []tool.Tool{refundTool(&pay), {Name: "wipe", Timeout: time.Second, Call: wipe.call}}, Policy: policy.Func(func(_ context.Context, c policy.Call) (policy.Verdict, error) {
 		v := policy.Verdict{ExpiresIn: policy.Never, Audience: holdshort.Audience{Roles: []string{"reviewer"}}}
 		if c.Tool == "refund" {
 			v.Audience.Roles = []string{role}
@@ -148,7 +148,7 @@ func TestAttackBatchAgainAndRetry(t *testing.T) {
 	req := b.request(run.ID)
 	role = "board"
 	b.decide(engine.DecideInput{Request: req.ID, Action: holdshort.Approve, Actor: ana})
-	b.advance(11 * time.Second)
+	b.advance(2 * time.Second)
 	for _, r := range b.requests(run.ID) {
 		if r.Kind == holdshort.Reconcile {
 			b.decide(engine.DecideInput{Request: r.ID, Action: holdshort.Select, OptionIDs: []string{"retry"}, Actor: ana})

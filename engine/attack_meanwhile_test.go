@@ -66,11 +66,11 @@ func TestAttackOtherUnknown(t *testing.T) {
 		_, err := flow.Calls(c, "both", []flow.Request{{Tool: "one", Args: map[string]string{}}, {Tool: "two", Args: map[string]string{}}})
 		return "", err
 	})
-	b := newBed(t, engine.Config{Flows: []flow.Flow{f}, Tools: []tool.Tool{{Name: "one", Timeout: 10 * time.Second, Call: one.call}, {Name: "two", Timeout: time.Minute, Call: two.call}},
+	b := newBed(t, engine.Config{Flows: []flow.Flow{f}, Tools: []tool.Tool{{Name: "one", Timeout: time.Second, Call: one.call}, {Name: "two", Timeout: time.Minute, Call: two.call}},
 		Policy: asking(policy.Verdict{ExpiresIn: policy.Never})})
 	run := b.start("mixed", nil)
 	b.approve(run.ID)
-	b.advance(11 * time.Second)
+	b.advance(2 * time.Second)
 	b.decide(engine.DecideInput{Request: b.request(run.ID).ID, Action: holdshort.Select, OptionIDs: []string{"retry"}, Actor: ana})
 	for range 10 {
 		b.advance(time.Minute)
@@ -103,11 +103,11 @@ func TestAttackExpiredBesideRerun(t *testing.T) {
 		}
 		return fmt.Sprint(holdshort.CodeOf(rs[0].Err), holdshort.CodeOf(rs[1].Err)), nil
 	})
-	b := newBed(t, engine.Config{Flows: []flow.Flow{f}, Tools: []tool.Tool{{Name: "one", Timeout: 10 * time.Second, Call: one.call}, {Name: "two", Timeout: time.Minute, Idempotent: true, Call: two.call}},
+	b := newBed(t, engine.Config{Flows: []flow.Flow{f}, Tools: []tool.Tool{{Name: "one", Timeout: time.Second, Call: one.call}, {Name: "two", Timeout: time.Minute, Idempotent: true, Call: two.call}},
 		Policy: asking(policy.Verdict{ExpiresIn: 10 * time.Minute, OnTimeout: holdshort.TimeoutResume})})
 	run := b.start("mixed", nil)
 	b.approve(run.ID)
-	b.advance(11 * time.Second)
+	b.advance(2 * time.Second)
 	b.decide(engine.DecideInput{Request: b.request(run.ID).ID, Action: holdshort.Select, OptionIDs: []string{"retry"}, Actor: ana})
 	fail = false
 	b.advance(11 * time.Minute)

@@ -69,7 +69,7 @@ func TestAttackRetryInBatch(t *testing.T) {
 		_, err := flow.Calls(c, "both", []flow.Request{{Tool: "refund", Args: in}, {Tool: "wipe", Args: map[string]string{}}})
 		return "", err
 	})
-	b := newBed(t, engine.Config{Flows: []flow.Flow{f}, Tools: []tool.Tool{refundTool(&pay), {Name: "wipe", Timeout: 10 * time.Second, Call: wipe.call}}, Policy: policy.Func(func(_ context.Context, c policy.Call) (policy.Verdict, error) {
+	b := newBed(t, engine.Config{Flows: []flow.Flow{f}, Tools: []tool.Tool{refundTool(&pay), {Name: "wipe", Timeout: time.Second, Call: wipe.call}}, Policy: policy.Func(func(_ context.Context, c policy.Call) (policy.Verdict, error) {
 		if c.Tool == "wipe" {
 			return policy.Verdict{Decision: policy.Allow}, nil
 		}
@@ -77,7 +77,7 @@ func TestAttackRetryInBatch(t *testing.T) {
 	})})
 	run := b.start("mixed", refund{"77", 120})
 	b.approve(run.ID)
-	b.advance(11 * time.Second)
+	b.advance(2 * time.Second)
 	b.decide(engine.DecideInput{Request: b.request(run.ID).ID, Action: holdshort.Select, OptionIDs: []string{"retry"}, Actor: ops})
 	if wipe.n() != 1 {
 		t.Errorf("called %d times, nobody approved the second", wipe.n())

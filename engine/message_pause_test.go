@@ -101,7 +101,7 @@ func TestPauseMessages(t *testing.T) {
 
 // TestFeedbackPerCall: what is said about one call of a batch is kept too; a response is a result and not feedback.
 func TestFeedbackPerCall(t *testing.T) {
-	r := newRoom(t, Config{Tools: []tool.Tool{{Name: "pay", Schema: []byte(`{"type":"object"}`), Timeout: 10 * time.Second, Call: nothing}},
+	r := newRoom(t, Config{Tools: []tool.Tool{{Name: "pay", Schema: []byte(`{"type":"object"}`), Timeout: time.Second, Call: nothing}},
 		Flows: []flow.Flow{flow.New("pay", 1, func(c *flow.Context, _ string) (string, error) {
 			_, err := flow.Call[json.RawMessage](c, "p", "pay", map[string]int{"n": 1})
 			return string(holdshort.CodeOf(err)), nil

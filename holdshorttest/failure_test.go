@@ -120,7 +120,7 @@ func TestNothingIsLeft(t *testing.T) {
 		})
 	}
 	// A goroutine that has closed its last channel still has to return: nothing tells when, so it is asked again for a while.
-	for patience := time.Now().Add(5 * time.Minute); runtime.NumGoroutine() > before; runtime.Gosched() {
+	for patience := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
 		if time.Now().After(patience) {
 			buf := make([]byte, 1<<16)
 			t.Fatalf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, buf[:runtime.Stack(buf, true)])

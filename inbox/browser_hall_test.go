@@ -187,7 +187,7 @@ func newHall(t testing.TB, undo time.Duration) *hall {
 	if err != nil {
 		t.Fatal(err)
 	}
-	transfer := tool.Tool{Name: "bank.transfer", Reversible: tool.External, Timeout: 3 * time.Second, Call: h.transfer,
+	transfer := tool.Tool{Name: "bank.transfer", Reversible: tool.External, Timeout: 200 * time.Millisecond, Call: h.transfer,
 		Schema: json.RawMessage(`{"type":"object","required":["to","amount"],"additionalProperties":false,"properties":{"to":{"type":"string"},"amount":{"type":"number","minimum":1,"maximum":5000},"iban":{"type":"string"},"note":{"type":"string"}}}`)}
 	done := func(context.Context, tool.Call) (tool.Result, error) {
 		return tool.Result{Value: json.RawMessage(`"done"`)}, nil
@@ -366,13 +366,10 @@ func (h *hall) decides(who string, req holdshort.Request, in engine.DecideInput)
 	}
 }
 
-// safetyLimit ends a wait for something that never comes. No test passes or fails by how long it takes.
-const safetyLimit = 5 * time.Minute
-
 // rests waits until a run does nothing any more.
 func (h *hall) rests(id holdshort.RunID, enough func(holdshort.Run) bool) holdshort.Run {
 	h.Helper()
-	ctx, cancel := context.WithTimeout(h.Context(), safetyLimit)
+	ctx, cancel := context.WithTimeout(h.Context(), time.Minute)
 	defer cancel()
 	run, err := h.engine.AwaitRun(ctx, demo.Tenant, id, enough)
 	if err != nil {

@@ -90,7 +90,7 @@ func (s *stage) start() {
 	if err := s.process.Start(); err != nil {
 		s.Fatal(err)
 	}
-	timer := time.AfterFunc(safetyLimit, func() { s.process.Process.Kill() })
+	timer := time.AfterFunc(time.Minute, func() { s.process.Process.Kill() })
 	defer timer.Stop()
 	lines := bufio.NewScanner(out)
 	s.Link = ""

@@ -275,7 +275,7 @@ func (d *linkBed) starts(t *testing.T, name string, input any) (holdshort.RunID,
 
 func (d *linkBed) awaits(t *testing.T, id holdshort.RunID, enough func(holdshort.Run) bool) holdshort.Run {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), safetyLimit)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	run, err := d.engine.AwaitRun(ctx, bedTenant, id, enough)
 	if err != nil {

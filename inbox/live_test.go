@@ -221,7 +221,7 @@ func (b *liveBed) listen(who, query string) *listener {
 // next waits for the next event of a name; others in between are passed over.
 func (l *listener) next(name string) told {
 	l.t.Helper()
-	limit := time.After(safetyLimit)
+	limit := time.After(time.Minute)
 	for {
 		select {
 		case e, ok := <-l.events:
@@ -256,7 +256,7 @@ func (l *listener) counted(want string) {
 // ended waits for the end of the stream.
 func (l *listener) ended() (last told) {
 	l.t.Helper()
-	limit := time.After(safetyLimit)
+	limit := time.After(time.Minute)
 	for {
 		select {
 		case e, ok := <-l.events:

@@ -163,7 +163,7 @@ func (b *runBed) starts(user, name string, input any) holdshort.Run {
 
 func (b *runBed) rests(id holdshort.RunID) holdshort.Run {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.t.Context(), safetyLimit)
+	ctx, cancel := context.WithTimeout(b.t.Context(), time.Minute)
 	defer cancel()
 	run, err := b.engine.AwaitRun(ctx, deskTenant, id, engine.Resting)
 	if err != nil {

@@ -298,7 +298,7 @@ func into[T any](t *testing.T, body string) (v T) {
 // says sends a message of ben to the refund desk and gives what became of it.
 func (h *house) says(session holdshort.SessionID, text string) client.Taken {
 	h.t.Helper()
-	taken, err := h.as("ben").Send(h.t.Context(), session, client.Send{Text: text, Wait: time.Minute})
+	taken, err := h.as("ben").Send(h.t.Context(), session, client.Send{Text: text, Wait: 10 * time.Second})
 	if err != nil {
 		h.t.Fatal(err)
 	}

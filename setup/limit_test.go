@@ -87,7 +87,7 @@ func TestEngineSettingsArrive(t *testing.T) {
 func TestTextLimitOfTheFile(t *testing.T) {
 	h := newHouse(t, houseOptions{text: async(desk) + "limits: {text: 1024}\n"})
 	session := h.session("refunds")
-	_, err := h.as("ben").Send(t.Context(), session, client.Send{Text: strings.Repeat("x", 1025), Wait: time.Minute})
+	_, err := h.as("ben").Send(t.Context(), session, client.Send{Text: strings.Repeat("x", 1025), Wait: 10 * time.Second})
 	if holdshort.CodeOf(err) != holdshort.TooLarge {
 		t.Errorf("1025 bytes: %v", err)
 	}

@@ -209,7 +209,7 @@ func TestModesAnswerAlike(t *testing.T) {
 		if status != want || next.Status != "Paused" {
 			t.Errorf("%s resume: %d %s", mode, status, body)
 		}
-		if status, _, body := h.call("ben", "GET", "/v1/runs/"+string(into[client.Run](t, second(h, t)).ID)+"?wait=60s", ""); status != 200 {
+		if status, _, body := h.call("ben", "GET", "/v1/runs/"+string(into[client.Run](t, second(h, t)).ID)+"?wait=5s", ""); status != 200 {
 			t.Errorf("%s: reading a run that waits: %d %s", mode, status, body)
 		}
 		status, header, body := h.call("ben", "POST", "/v1/runs", `{"agent":"refunds","input":"refund order 3 for 30"}`, "Prefer", "respond-async")

@@ -121,7 +121,7 @@ func TestFlowAsTool(t *testing.T) {
 		t.Errorf("%s %s %+v", run.Status, run.Result, run.Error)
 	}
 	// It can be started by itself too.
-	own, err := h.as("admin").Start(t.Context(), client.Start{Flow: "shipping", Input: json.RawMessage(`{"order":"78"}`), Wait: time.Minute})
+	own, err := h.as("admin").Start(t.Context(), client.Start{Flow: "shipping", Input: json.RawMessage(`{"order":"78"}`), Wait: 10 * time.Second})
 	if err != nil || own.Status != holdshort.RunCompleted || string(own.Result) != `"label for 78"` {
 		t.Errorf("%+v, %v", own.Run, err)
 	}
@@ -135,7 +135,7 @@ func TestAskUser(t *testing.T) {
 	if taken.Request == nil || taken.Request.Question != "Which one?" || taken.Request.ExpectedInput != holdshort.FreeText {
 		t.Fatalf("%+v %+v", taken.Run, taken.Request)
 	}
-	if got, err := h.as("ben").Send(t.Context(), session, client.Send{Text: "the blue one", ReplyTo: string(taken.Request.ID), Wait: time.Minute}); err != nil || got.Run == nil {
+	if got, err := h.as("ben").Send(t.Context(), session, client.Send{Text: "the blue one", ReplyTo: string(taken.Request.ID), Wait: 10 * time.Second}); err != nil || got.Run == nil {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	if run := h.end(taken.Run.ID); !strings.Contains(string(run.Result), "the blue one") {
@@ -202,7 +202,7 @@ func TestModelsReachTheirEndpoints(t *testing.T) {
 				t.Fatal(err)
 			}
 			h := newHouse(t, houseOptions{text: strings.ReplaceAll(text, "${SHOP}", "sk-key")})
-			run, err := h.as("ben").Start(t.Context(), client.Start{Agent: "a", Input: json.RawMessage(`"hello"`), Wait: time.Minute})
+			run, err := h.as("ben").Start(t.Context(), client.Start{Agent: "a", Input: json.RawMessage(`"hello"`), Wait: 30 * time.Second})
 			if err != nil {
 				t.Fatal(err)
 			}

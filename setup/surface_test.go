@@ -103,7 +103,7 @@ func TestPendingExecutions(t *testing.T) {
 	h := newHouse(t, houseOptions{text: async(desk)})
 	session := h.session("refunds")
 	first := h.says(session, "refund order 1 for 10")
-	second, err := h.as("ben").Start(t.Context(), client.Start{Agent: "refunds", SessionID: session, Input: json.RawMessage(`"refund order 2 for 20"`), Wait: time.Minute})
+	second, err := h.as("ben").Start(t.Context(), client.Start{Agent: "refunds", SessionID: session, Input: json.RawMessage(`"refund order 2 for 20"`), Wait: 10 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,7 +73,7 @@ func (o RealOptions) withDefaults() (RealOptions, error) {
 func (o RealOptions) onSQLite() bool { return o.Store == "" || strings.HasPrefix(o.Store, "sqlite:") }
 
 // patience is how long everything may take to come to its end once nobody is killed any more.
-const patience = 5 * time.Minute
+const patience = time.Minute
 
 // Real starts workers and a counter, lets clients work while the workers are killed, frozen and started again, and compares in the end what
 // clients were told, what the world saw and what the store holds.

@@ -105,7 +105,7 @@ func (f *fleet) stop() (faults []error) {
 	f.mu.Unlock()
 	for i := range f.workers {
 		if p := f.at(i); p != nil {
-			if err := p.stop(time.Minute); err != nil {
+			if err := p.stop(20 * time.Second); err != nil {
 				faults = append(faults, fmt.Errorf("worker %d: %w", i+1, err))
 			}
 		}

@@ -21,7 +21,7 @@ type process struct {
 	err     error         // how it ended
 }
 
-const startPatience = 2 * time.Minute
+const startPatience = 30 * time.Second
 
 // startProcess starts a child, tells it what to do, and waits until it says where it answers. What it logs goes to the end of a file.
 func startProcess(command []string, setup any, log string) (*process, error) {

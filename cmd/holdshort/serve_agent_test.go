@@ -134,7 +134,7 @@ func TestServeAgentThroughCrashes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	taken, err := admin.Send(t.Context(), session.ID, client.Send{Text: "please refund order one for 120", Wait: time.Minute})
+	taken, err := admin.Send(t.Context(), session.ID, client.Send{Text: "please refund order one for 120", Wait: 30 * time.Second})
 	if err != nil || taken.Request == nil {
 		t.Fatalf("%+v, %v", taken, err)
 	}
@@ -224,7 +224,7 @@ func TestPendingOfAgents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	taken, err := s.as(t, testAdminKey).Send(t.Context(), session.ID, client.Send{Text: "refund order one for 120", Wait: time.Minute})
+	taken, err := s.as(t, testAdminKey).Send(t.Context(), session.ID, client.Send{Text: "refund order one for 120", Wait: 30 * time.Second})
 	if err != nil || taken.Request == nil {
 		t.Fatalf("%+v, %v", taken, err)
 	}

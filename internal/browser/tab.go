@@ -31,7 +31,7 @@ type Look struct {
 }
 
 // patience is how long a page may take until something is as expected: the machine may be busy.
-const patience = 5 * time.Minute
+const patience = 30 * time.Second
 
 // Tab is one page with cookies of its own.
 type Tab struct {

@@ -141,7 +141,7 @@ func TestLostCommitAndServer(t *testing.T) {
 			}
 		})
 		t.Run(name+", and it stays away", func(t *testing.T) {
-			d, p := behindProxy(t, Options{Lanes: 1, Patience: 5 * time.Second})
+			d, p := behindProxy(t, Options{Lanes: 1, Patience: 2 * time.Second})
 			p.decide(f)
 			p.deny(-1)
 			err := d.store.Update(ctx, "acme", count("run_1"), store.RunRow("run_1"))
@@ -194,7 +194,7 @@ func TestStalledServer(t *testing.T) {
 // TestStalledForTooLong: an answer that never comes is a lost commit.
 func TestStalledForTooLong(t *testing.T) {
 	t.Parallel()
-	d, p := behindProxy(t, Options{Lanes: 1, Patience: 10 * time.Second})
+	d, p := behindProxy(t, Options{Lanes: 1, Patience: 2 * time.Second})
 	p.decide(stalls)
 	if err := d.store.Update(ctx, "acme", count("run_1"), store.RunRow("run_1")); err != nil {
 		t.Errorf("it was committed, and the answer is %v", err)

@@ -16,7 +16,7 @@ import (
 // TestStuckRow: another node holds one row for longer than our patience. Only who wants that row is refused, not those who shared its group.
 func TestStuckRow(t *testing.T) {
 	t.Parallel()
-	d := newDatabase(t, Options{Lanes: 1, Patience: 5 * time.Second})
+	d := newDatabase(t, Options{Lanes: 1, Patience: 2 * time.Second})
 	other := d.another(t, func(o *Options) { o.Patience = 30 * time.Second })
 	held, let := make(chan struct{}), make(chan struct{})
 	var wg sync.WaitGroup

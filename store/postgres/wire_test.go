@@ -141,7 +141,7 @@ func (f *flow) backward() {
 // none of its time limits runs there. The node ends it from its next connection, and the row is free for everybody.
 func TestDeadWireMidPipeline(t *testing.T) {
 	t.Parallel()
-	d, w := behindWire(t, Options{Lanes: 1, Patience: 10 * time.Second})
+	d, w := behindWire(t, Options{Lanes: 1, Patience: 2 * time.Second})
 	other := d.another(t, nil)
 	died := make(chan struct{})
 	var mu sync.Mutex
@@ -216,7 +216,7 @@ func TestGroupOnDeadDatabase(t *testing.T) {
 // TestViewOnDeadDatabase: the database stops answering just as a view's function returns. The view ends all the same.
 func TestViewOnDeadDatabase(t *testing.T) {
 	t.Parallel()
-	d, w := behindWire(t, Options{Patience: 10 * time.Second})
+	d, w := behindWire(t, Options{Patience: 2 * time.Second})
 	limit, cancel := context.WithTimeout(ctx, safetyLimit)
 	defer cancel()
 	done := make(chan error, 1)
