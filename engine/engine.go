@@ -56,7 +56,7 @@ type Engine struct {
 	mu      sync.Mutex
 	running map[runKey]*slice
 	busy    map[string]int // runs being executed, by flow and by tenant
-	wg      sync.WaitGroup // slices and tool calls
+	wg      sync.WaitGroup // slots, slices and tool calls
 }
 
 type runKey struct {

@@ -85,8 +85,11 @@ func (e *Engine) KeyBySecret(ctx context.Context, secret string) (holdshort.Tena
 	if !k.key.Live(now) {
 		return "", holdshort.Key{}, noSuchKey()
 	}
-	if e.opened.due(k.key, now) && !e.draining.Load() {
-		e.wg.Go(func() { e.touchKey(k.tenant, k.key.ID, now) })
+	if e.opened.due(k.key, now) && e.enter() {
+		go func() {
+			defer e.wg.Done()
+			e.touchKey(k.tenant, k.key.ID, now)
+		}()
 	}
 	key := k.key
 	key.Hash = ""

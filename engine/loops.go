@@ -163,9 +163,9 @@ func (e *Engine) outboxLoop(ctx context.Context) (time.Duration, error) {
 
 // halt stops what is executed: no run is claimed and no effect begins any more.
 func (e *Engine) halt() {
-	e.draining.Store(true)
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.draining.Store(true)
 	for _, s := range e.running {
 		s.quit(errStopping)
 	}

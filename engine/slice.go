@@ -98,7 +98,12 @@ func (s *slice) loop() {
 	for {
 		if !s.isFresh() && s.journal == nil {
 			if err := s.load(); err != nil {
-				s.gaveUp(err)
+				if s.isStopping() && s.snapshot().Held == nil {
+					err = s.handBack()
+				}
+				if err != nil {
+					s.gaveUp(err)
+				}
 				return
 			}
 		} else if s.journal == nil {
@@ -196,16 +201,26 @@ func (s *slice) finish(ending flow.Ending) (again bool, err error) {
 		}
 		return again, err
 	}
-	if s.e.draining.Load() && !errors.Is(context.Cause(s.ctx), errLeaseLost) {
-		return false, s.commit(ctx, func(c *change, run *holdshort.Run) error {
-			next, err := run.Apply(holdshort.RunRequeue, c.now)
-			next.Claims = max(next.Claims-1, 0) // handed back in order: nobody was killed
-			*run = next
-			c.ring(topicRuns)
-			return err
-		})
+	if s.isStopping() {
+		return false, s.handBack()
 	}
 	return false, ending.Err
+}
+
+// isStopping reports that the engine stops and that the run is still ours.
+func (s *slice) isStopping() bool {
+	return s.e.draining.Load() && !errors.Is(context.Cause(s.ctx), errLeaseLost)
+}
+
+// handBack queues the run, so that another node takes it up at once.
+func (s *slice) handBack() error {
+	return s.commit(context.WithoutCancel(s.ctx), func(c *change, run *holdshort.Run) error {
+		next, err := run.Apply(holdshort.RunRequeue, c.now)
+		next.Claims = max(next.Claims-1, 0) // handed back in order: nobody was killed
+		*run = next
+		c.ring(topicRuns)
+		return err
+	})
 }
 
 // suspend waits, unless something woke the run since it was claimed: then it stays ours and is executed again.

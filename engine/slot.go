@@ -17,15 +17,28 @@ type slot struct {
 
 // slot gives room for a run, nil if there is none.
 func (e *Engine) slot() *slot {
-	if e.draining.Load() {
+	if !e.enter() {
 		return nil
 	}
 	select {
 	case e.slots <- struct{}{}:
 		return &slot{e: e}
 	default:
+		e.wg.Done()
 		return nil
 	}
+}
+
+// enter adds the caller to what the engine waits for when it stops, false if it is stopping. The caller calls e.wg.Done in the end. Goroutines
+// that the engine waits for already need not enter before they start others.
+func (e *Engine) enter() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.draining.Load() {
+		return false
+	}
+	e.wg.Add(1)
+	return true
 }
 
 // caps are the limits that a run takes part in.
@@ -87,6 +100,7 @@ func (s *slot) free() {
 		s.uncount()
 		s.e.mu.Unlock()
 		<-s.e.slots
+		s.e.wg.Done()
 	})
 }
 
