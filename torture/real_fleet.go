@@ -60,7 +60,7 @@ func (f *fleet) mourn(i int, p *process) {
 	own := f.workers[i] == p && !f.stopping
 	f.mu.Unlock()
 	if own {
-		f.died(fmt.Errorf("worker %d died by itself: %v", i+1, p.err))
+		f.died(fmt.Errorf("worker %d died by itself: %v; its log ends with:\n%s", i+1, p.err, p.logEnd()))
 	}
 }
 
@@ -106,7 +106,7 @@ func (f *fleet) stop() (faults []error) {
 	for i := range f.workers {
 		if p := f.at(i); p != nil {
 			if err := p.stop(20 * time.Second); err != nil {
-				faults = append(faults, fmt.Errorf("worker %d: %w", i+1, err))
+				faults = append(faults, fmt.Errorf("worker %d: %w; its log ends with:\n%s", i+1, err, p.logEnd()))
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package torture
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 type process struct {
 	cmd     *exec.Cmd
 	line    io.WriteCloser // its life hangs on this pipe
+	log     string         // the file that it logs to
 	address string
 	api     string        // of its public API, if it has one
 	exited  chan struct{} // closed when it is gone
@@ -34,7 +36,7 @@ func startProcess(command []string, setup any, log string) (*process, error) {
 		return nil, err
 	}
 	defer logs.Close()
-	p := &process{cmd: exec.Command(command[0], command[1:]...), exited: make(chan struct{})}
+	p := &process{cmd: exec.Command(command[0], command[1:]...), log: log, exited: make(chan struct{})}
 	p.cmd.Stderr, p.cmd.SysProcAttr = logs, attributes()
 	if p.line, err = p.cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -95,4 +97,17 @@ func (p *process) stop(patience time.Duration) error {
 		p.kill()
 		return fmt.Errorf("it did not end within %s", patience)
 	}
+}
+
+// mostQuoted is how many bytes of a log a fault quotes: a report of the race detector has about two thousand.
+const mostQuoted = 8 << 10
+
+// logEnd gives the end of what it logged, for the fault that names it: the file may be gone when somebody reads the fault.
+func (p *process) logEnd() string {
+	content, err := os.ReadFile(p.log)
+	if err != nil {
+		return err.Error()
+	}
+	content = bytes.TrimSpace(content)
+	return string(content[max(len(content)-mostQuoted, 0):])
 }
