@@ -108,7 +108,11 @@ func copyBinary(t *testing.T, binary string) string {
 		t.Fatal(err)
 	}
 	to := filepath.Join(openFolder(t), "child")
-	if err := os.WriteFile(to, content, 0o755); err != nil {
+	// A process that another test forks during the write would share the open file, and an open file cannot be executed.
+	syscall.ForkLock.RLock()
+	err = os.WriteFile(to, content, 0o755)
+	syscall.ForkLock.RUnlock()
+	if err != nil {
 		t.Fatal(err)
 	}
 	return to
