@@ -3,6 +3,7 @@ package reply
 import (
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -40,10 +41,20 @@ func hostileReplies(n int) map[string]string {
 	}
 }
 
-// The limit is a hundred times what reading takes; a reader that looked at a reply again for each of its characters would
-// need minutes.
+// readingTime returns how long its thread works to read a reply.
+func readingTime(t *testing.T, text string, q *Question) (Reading, time.Duration) {
+	t.Helper()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	start := threadTime(t)
+	got := Read(text, q)
+	return got, threadTime(t) - start
+}
+
+// TestHostileRepliesTakeNoTime: the time to read a reply grows with its length, and not faster. A reader that looked at a reply again for each of
+// its characters would take 16 times as long for four times the text. Short times are not compared: they say little.
 func TestHostileRepliesTakeNoTime(t *testing.T) {
-	const limit = 15 * time.Second
+	const short, growth = 2 * time.Second, 10
 	options := make([]Option, MaxOptions)
 	for i := range options {
 		options[i] = Option{ID: fmt.Sprintf("%d_%s", i, strings.Repeat("x", 40)), Label: fmt.Sprintf("%d, and %s", i, strings.Repeat("y", 40))}
@@ -54,7 +65,7 @@ func TestHostileRepliesTakeNoTime(t *testing.T) {
 		if kind == FreeText || kind == Form {
 			size = MaxText - 8
 		}
-		replies := hostileReplies(size)
+		replies, quarters, sixteenths := hostileReplies(size), hostileReplies(size/4), hostileReplies(size/16)
 		for j, name := range slices.Sorted(maps.Keys(replies)) {
 			text := replies[name]
 			for k, fieldType := range []FieldType{String, Boolean, Enum} {
@@ -66,10 +77,15 @@ func TestHostileRepliesTakeNoTime(t *testing.T) {
 				}
 				q := &Question{Expected: kind, Options: options, Languages: []string{"he", "pt", "vi"},
 					Fields: []Field{{Name: "x", Type: fieldType, Required: true, Enum: []string{"a", "b"}}, {Name: "y"}, {Name: "z z"}}}
-				start := time.Now()
-				got := Read(text, q)
-				if took := time.Since(start); took > limit {
-					t.Errorf("%s as %s %s took %v", name, kind, fieldType, took)
+				_, sixteenth := readingTime(t, sixteenths[name], q)
+				_, quarter := readingTime(t, quarters[name], q)
+				if quarter > short/4 && quarter > growth*sixteenth { // reading all of it would take hours
+					t.Errorf("a quarter of %s as %s %s took %v, and a sixteenth %v", name, kind, fieldType, quarter, sixteenth)
+					continue
+				}
+				got, took := readingTime(t, text, q)
+				if took > short && took > growth*quarter {
+					t.Errorf("%s as %s %s took %v, and a quarter of it %v", name, kind, fieldType, took, quarter)
 				}
 				if got.Verdict == Yes && name != "named emoji" && name != "emoji" && name != "invisible characters" {
 					t.Errorf("%s as %s read as %v", name, kind, got)
